@@ -11,6 +11,9 @@ pub(crate) const INVALID: &str = "! ";
 /// Prefix of a reason that makes only the tail of the latencies invalid.
 const TAIL_INVALID: &str = "! p99 and above: ";
 
+/// Programs that a short text names.
+const NAMED_PROGRAMS: usize = 2;
+
 /// What must be known of a row beside its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Remark {
@@ -59,6 +62,23 @@ impl Remark {
         is_same && self.prefix == other.prefix
     }
 
+    /// The event, with the names of programs that used the most CPU time, of those to be stopped if there is one.
+    pub(crate) fn short(&self) -> String {
+        let Content::Finding(reason) = &self.content else { return self.to_string() };
+        let programs = || reason.programs.iter().flatten();
+        let none_to_stop = !programs().any(ProgramShare::is_worth_stopping);
+        let named = programs().filter(|it| none_to_stop || it.is_worth_stopping());
+        let names: Vec<&str> = named.take(NAMED_PROGRAMS).map(|it| it.name.as_str()).collect();
+        let by = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        format!("{}{by}", reason.says(self.figures))
+    }
+
+    /// Both together, which are of one kind.
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+
     fn add(&mut self, other: Self) {
         let of = |[one, other]: [Option<f64>; 2], take: fn(f64, f64) -> f64| match (one, other) {
             (Some(one), Some(other)) => Some(take(one, other)),
@@ -71,6 +91,7 @@ impl Remark {
         else {
             return;
         };
+        own.side = own.side.filter(|_| own.side == other.side);
         own.detail = own.detail.take().or(other.detail);
         match (&mut own.programs, other.programs) {
             (Some(own), Some(other)) => other.into_iter().for_each(|it| add_program(own, it)),

@@ -170,13 +170,13 @@ fn only_programs_that_the_user_can_stop_are_to_be_stopped_and_the_rest_is_one_li
         page_of(&[kernel, users, ("sh", Owner::Other, 0.002)]),
     ];
     expect_test::expect![[r#"
-            go/net hello at 20k/s: disturbed by rustc on CPU 0; ratios of different programs may shift
-              beside other work
+            go/net hello at 20k/s: other work took 40 % of the CPU time of server or generator (rustc);
+              ratios of different programs may shift beside other work
             other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
         Next: stop these programs and measure again.
 
-            go/net hello at 20k/s: disturbed by kernel threads and other users on CPU 0; ratios of different
-              programs may shift beside other work
+            go/net hello at 20k/s: other work took 40 % of the CPU time of server or generator (kernel
+              threads, other users); ratios of different programs may shift beside other work
             other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
         Next: measure for longer, or on another machine.
 
