@@ -8,7 +8,6 @@ mod lines;
 mod modes;
 mod scaling;
 mod servers;
-mod slices;
 mod table;
 mod timeline;
 

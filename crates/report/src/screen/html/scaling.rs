@@ -91,9 +91,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
         _ => value.to_string(),
     });
     let y = (metric.title(), |value| metric.show(value));
-    let chart =
-        Chart::new(words(dimension, members[0], metric), ChartKind::logarithmic(lines, x, y)?);
-    Some(Chart { heading: chart.title.clone(), ..chart })
+    Some(Chart::titled(words(dimension, members[0], metric), ChartKind::logarithmic(lines, x, y)?))
 }
 
 /// What the picture shows, with everything that its loads have in common.

@@ -8,11 +8,11 @@ use wirebench_schema::{
     journal::{Counts, Described, Journal, Outcome, Run},
 };
 
-use super::slices;
 use crate::{
     analysis::Analysis,
     document::{Block, Column, Table},
     origin::describe_versions,
+    slices,
     table_units::{bytes, latency},
 };
 

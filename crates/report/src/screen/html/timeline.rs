@@ -40,7 +40,7 @@ pub(super) fn section(analysis: &Analysis<'_>) -> Block {
     let has_states = slices.iter().any(|slice| slice.3.is_some());
     let legend = format!("{LEGEND}{}", if has_states { LEGEND_OF_STATES } else { "" });
     let kind = if slices.is_empty() { None } else { kind(&slices) };
-    let chart = kind.map(|kind| Chart::new(TITLE, kind).headed(TITLE).explained(legend));
+    let chart = kind.map(|kind| Chart::titled(TITLE.to_owned(), kind).explained(legend));
     Block::Section("Timeline".to_owned(), vec![Block::Charts(chart.into_iter().collect())])
 }
 
