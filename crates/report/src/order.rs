@@ -23,8 +23,8 @@ pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     let ranks = rows.ranks(metric);
     let medians: Vec<Option<f64>> = rows.rows.iter().map(|row| row.median(metric)).collect();
     let known = |index: &usize| medians[*index];
-    let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
-    let (seconds, mut order): (Vec<usize>, Vec<usize>) = (0..rows.rows.len()).partition(is_second);
+    let second = rows.second();
+    let mut order: Vec<usize> = (0..rows.rows.len()).filter(|it| Some(*it) != second).collect();
     let all_ranked = order.iter().all(|index| known(index).is_none() || ranks[*index].is_some());
     let better = |a: f64, b: f64| match metric.more_is_better() {
         true => b.total_cmp(&a),
@@ -45,6 +45,6 @@ pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     });
     let below = order.iter().position(|index| rows.rows[*index].role == Role::Baseline);
     let place = below.map_or(order.len(), |place| place + 1);
-    order.splice(place..place, seconds);
+    order.splice(place..place, second);
     order
 }

@@ -1,5 +1,5 @@
-//! The slices of one server in one cohort: when each was measured, its CPU time per request, and whether it counts, as a
-//! picture and in words. Nothing is compared here.
+//! The slices of one server in one cohort as a picture and in words: when each was measured, its CPU time per request,
+//! and whether it counts. Nothing is compared.
 
 use std::ptr;
 use wirebench_schema::{
@@ -174,8 +174,8 @@ impl CohortSlices {
     }
 }
 
-/// The class, the outline and the words of each use of a slice: that it counts, disturbances for which it is dropped, and
-/// that it was measured in a state of the machine that is not compared.
+/// The class, the outline and the words of each use of a slice: that it counts, disturbances for which it is dropped,
+/// and that it was measured in a state of the machine that is not compared.
 fn looks() -> impl Iterator<Item = (String, Outline, String)> {
     let counted = ("counted".to_owned(), Outline::Dot, "counted".to_owned());
     let dropped = DISTURBANCES.iter().map(|(_, class, words)| {

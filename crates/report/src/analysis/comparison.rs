@@ -92,7 +92,7 @@ impl WorkloadRows<'_> {
     }
 
     fn fit(&self, metric: Metric) -> Comparison {
-        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let values = self.values(metric);
         let margin = self.margins.of(metric, self.workload.phase);
         let levels = Levels::of(self, &values, margin);
         let baseline_check = BaselineCheck::of(levels.check(), margin);
@@ -150,8 +150,7 @@ impl WorkloadRows<'_> {
         for (index, judgement) in family.iter().zip(levels.judge(&family)) {
             judged[*index] = judgement;
         }
-        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-        if let Some(second) = self.rows.iter().position(is_second) {
+        if let Some(second) = self.second() {
             judged[second] = levels.check().map(|check| check.judged);
         }
         judged
@@ -160,27 +159,17 @@ impl WorkloadRows<'_> {
     /// The ratios of a row within cohorts: to the geometric mean of the baseline's instances, and of
     /// its second instance to the first. None without any.
     fn ratios(&self, index: usize, values: &[Values]) -> Option<Values> {
-        let first = &values[self.baseline?];
-        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-        let second = self.rows.iter().position(is_second).filter(|second| *second != index);
-        let whole = |row: &&Values| row.values().all(|value| *value > 0.0);
-        let second = second.map(|second| &values[second]).filter(whole);
-        let base = |block: &u32| {
-            let instances = [Some(first), second].map(|it| it.and_then(|it| it.get(block)));
-            let logs: Vec<f64> = instances.into_iter().flatten().map(|value| value.ln()).collect();
-            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
-        };
-        let ratio = |(block, value): (&u32, &f64)| Some((*block, value / base(block)?));
-        let ratios: Values = values[index].iter().filter_map(ratio).collect();
+        let is_whole = |row: &usize| values[*row].values().all(|value| *value > 0.0);
+        let second = self.second().filter(|second| *second != index).filter(is_whole);
+        let instances: Vec<usize> = [self.baseline?].into_iter().chain(second).collect();
+        let ratios = ratios([&instances, &[index]], values);
         (!ratios.is_empty()).then_some(ratios)
     }
 
     /// The ranks among each other of all rows but the baseline's second instance.
     fn rank(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
-        let ranked: Vec<usize> = (0..self.rows.len())
-            .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
-            .filter(|index| self.rows[*index].standing(metric).is_compared())
-            .collect();
+        let mut ranked = self.firsts();
+        ranked.retain(|index| self.rows[*index].standing(metric).is_compared());
         let mut found = levels.ranks(&ranked, metric);
         if metric.is_bounded_by_generator() {
             let limited: Vec<bool> =
@@ -193,6 +182,21 @@ impl WorkloadRows<'_> {
         }
         ranks
     }
+}
+
+/// The ratio of the geometric means of both sides in each cohort that has values of both.
+pub(super) fn ratios(sides: [&[usize]; 2], values: &[Values]) -> Values {
+    let mean = |rows: &[usize], block: &u32| {
+        let of_block = rows.iter().filter_map(|row| values[*row].get(block));
+        let logs: Vec<f64> = of_block.map(|value| value.ln()).collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
+    let blocks = sides[1].iter().flat_map(|row| values[*row].keys());
+    let ratio = |block: &u32| {
+        let [first, second] = sides.map(|rows| mean(rows, block));
+        Some((*block, (second? - first?).exp()))
+    };
+    blocks.filter_map(ratio).collect()
 }
 
 /// What may be claimed of a ratio unless it is withheld, and why nothing may.

@@ -8,9 +8,8 @@ use wirebench_schema::{
 use super::lines;
 use crate::{
     analysis::Metric,
-    chart::{Chart, ChartKind, Point},
+    chart::{Chart, ChartKind},
     screen::{figures::rate, model::Block},
-    shown::{Shown, shown},
     table_units::latency,
 };
 
@@ -49,19 +48,10 @@ fn kind(
     y: (&str, impl Fn(f64) -> String),
 ) -> Option<ChartKind> {
     let loads = block.groups.iter().map(|group| group.load);
-    let mut lines = lines::lines(journal, loads, |load, row| {
-        let (rate, is_hollow) = match &load.workload.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => (rate.as_f64(), false),
-            LoadModel::Closed => (row.median(Metric::Throughput)?, true),
-            _ => return None,
-        };
-        let is_grey = match shown(row) {
-            Shown::All => false,
-            Shown::NoTail | Shown::Shifted => metric.is_tail(),
-            Shown::NotCompared | Shown::Nothing => true,
-        };
-        let raw = row.values(metric).into_values().collect();
-        Some(Point { at: (rate, row.median(metric)?), is_hollow, is_grey, raw })
+    let mut lines = lines::lines(journal, loads, metric, |load, row| match &load.workload.model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some((rate.as_f64(), false)),
+        LoadModel::Closed => Some((row.median(Metric::Throughput)?, true)),
+        _ => None,
     });
     for line in &mut lines {
         line.points.sort_by(|a, b| a.is_hollow.cmp(&b.is_hollow).then(a.at.0.total_cmp(&b.at.0)));
