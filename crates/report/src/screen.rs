@@ -19,11 +19,7 @@ pub(crate) use points::summary;
 use std::time::Duration;
 use wirebench_schema::journal::Journal;
 
-use self::{
-    causes::causes,
-    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
-    model::Model,
-};
+use self::{causes::causes, model::Model};
 use crate::{
     analysis::Analysis,
     document::{Document, Look, Paint},
@@ -114,25 +110,22 @@ pub fn live_page(journal: &Journal, facts: &Facts<'_>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn table(model: &Model<'_, '_>, paint: Paint) -> Vec<String> {
+fn table(model: &Model<'_>, paint: Paint) -> Vec<String> {
     let tables = model.blocks.iter().map(|block| grid::table(block).text(paint));
     let tables = tables.filter(|table| !table.is_empty());
     tables.flat_map(|table| [String::new(), table]).collect()
 }
 
 /// What the marks mean that are in the table.
-fn marks(model: &Model<'_, '_>, facts: &Facts<'_>) -> Vec<String> {
+fn marks(model: &Model<'_>, facts: &Facts<'_>) -> Vec<String> {
     let folder = facts.folder.unwrap_or("RUN");
     let hidden = format!("not valid; reasons: wirebench report {folder} --explain");
-    let [bound, waking, is_hidden] = model.marks();
-    let marks =
-        [(bound, BOUND, BOUND_MEANING), (waking, "", WAKING_MEANING), (is_hidden, HIDDEN, &hidden)];
-    let line = |(_, mark, meaning): (bool, &str, &str)| {
+    let line = |(mark, meaning): (&str, String)| {
         let mut lines = wrap(&format!("{INDENT}{meaning}"), facts.width(), INDENT);
         lines[0] = format!("{mark:<4}{}", lines[0].trim_start());
         lines
     };
-    marks.into_iter().filter(|it| it.0).flat_map(line).collect()
+    model.marks(hidden).into_iter().flat_map(line).collect()
 }
 
 fn cause_lines(causes: &[String], width: usize) -> Vec<String> {

@@ -57,7 +57,7 @@ impl Column {
     }
 }
 
-impl Group<'_, '_> {
+impl Group<'_> {
     /// Whether a column says something of a row.
     pub(super) fn has(&self, column: Column) -> bool {
         (0..self.places.len()).any(|row| match column {

@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 36;
 /// The widest outcome, and so the widest head of its column.
 const OUTCOME_WIDTH: usize = "inconclusive".len();
 
-pub(super) fn table(block: &Block<'_, '_>) -> Table {
+pub(super) fn table(block: &Block<'_>) -> Table {
     let is_cpu = block.groups.iter().all(|group| group.metric() == Metric::Cpu);
     let unit = if is_cpu { ": CPU us/request" } else { "" };
     let title = Some(format!("{}{unit}", block.title));
@@ -36,14 +36,14 @@ pub(super) fn table(block: &Block<'_, '_>) -> Table {
     Table { keys: 1, ..Table::new([names].into_iter().chain(columns).collect(), rows) }
 }
 
-fn title_of(group: &Group<'_, '_>, is_first: bool) -> String {
+fn title_of(group: &Group<'_>, is_first: bool) -> String {
     match is_first && group.metric() != Metric::Cpu {
         true => format!("{}: {}", group.title, subject(group.metric())),
         false => group.title.clone(),
     }
 }
 
-fn of_column(column: Column, group: &Group<'_, '_>, title: Option<String>) -> document::Column {
+fn of_column(column: Column, group: &Group<'_>, title: Option<String>) -> document::Column {
     let is_latency = [Metric::P50, Metric::P99].map(Column::Figure).contains(&column);
     document::Column {
         head: group.head(column, OUTCOME_WIDTH),

@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 const USUAL: u32 = 6;
 
 /// What was measured, how often, where and for how long.
-pub(super) fn setting(model: &Model<'_, '_>, facts: &Facts<'_>) -> String {
+pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
     let (start, workloads) = (&model.analysis.journal.start, &model.analysis.workloads);
     let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
     let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
@@ -60,7 +60,7 @@ fn cpus(placement: &Placement) -> String {
 }
 
 /// The one next step that helps most, if there is one; that of `disturbed` rows comes first.
-pub(super) fn hint(model: &Model<'_, '_>, disturbed: Option<&str>) -> Option<String> {
+pub(super) fn hint(model: &Model<'_>, disturbed: Option<&str>) -> Option<String> {
     let start = &model.analysis.journal.start;
     if start.scale == Scale::Smoke {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn hint(model: &Model<'_, '_>, disturbed: Option<&str>) -> Option<Str
 }
 
 /// Which servers differ from the baseline, and which do not.
-pub(super) fn result(model: &Model<'_, '_>) -> String {
+pub(super) fn result(model: &Model<'_>) -> String {
     let Some((block, group)) = model.blocks.first().and_then(|it| Some((it, it.groups.first()?)))
     else {
         return "Nothing was measured.".to_owned();
@@ -120,7 +120,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Which load the sentences are about, unless there is only one.
-fn load(model: &Model<'_, '_>, block: &Block<'_, '_>, group: &Group<'_, '_>) -> String {
+fn load(model: &Model<'_>, block: &Block<'_>, group: &Group<'_>) -> String {
     if model.groups().count() < 2 {
         String::new()
     } else {
@@ -129,11 +129,7 @@ fn load(model: &Model<'_, '_>, block: &Block<'_, '_>, group: &Group<'_, '_>) -> 
 }
 
 /// The rows that differ, with their ratios: the farthest from 1 first.
-fn different<'b>(
-    block: &'b Block<'_, '_>,
-    group: &Group<'_, '_>,
-    outcome: Outcome,
-) -> Vec<(&'b str, f64)> {
+fn different<'b>(block: &'b Block<'_>, group: &Group<'_>, outcome: Outcome) -> Vec<(&'b str, f64)> {
     let ratio = |row: usize| Some((&*block.rows[row], group.ratio(row)?.estimate.value));
     let mut found: Vec<(&str, f64)> = group.with(outcome).filter_map(ratio).collect();
     found.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
@@ -141,19 +137,14 @@ fn different<'b>(
 }
 
 /// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
-fn higher(block: &Block<'_, '_>, group: &Group<'_, '_>, baseline: &str) -> Option<String> {
+fn higher(block: &Block<'_>, group: &Group<'_>, baseline: &str) -> Option<String> {
     let (what, per) = noun(group.metric());
     let found = different(block, group, Outcome::More);
     needs(&found, factor, &format!(" the {what} of {baseline}{per}"))
 }
 
 /// `c/io_uring needs 5 % less.`
-fn lower(
-    block: &Block<'_, '_>,
-    group: &Group<'_, '_>,
-    baseline: &str,
-    is_first: bool,
-) -> Option<String> {
+fn lower(block: &Block<'_>, group: &Group<'_>, baseline: &str, is_first: bool) -> Option<String> {
     let (what, per) = noun(group.metric());
     let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
     let found = different(block, group, Outcome::Less);
@@ -185,7 +176,7 @@ fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
 }
 
 /// How many rows are the same as the baseline, inconclusive, or without a valid comparison.
-fn rest(group: &Group<'_, '_>, baseline: &str, is_first: bool) -> Option<String> {
+fn rest(group: &Group<'_>, baseline: &str, is_first: bool) -> Option<String> {
     let [same, inconclusive, withheld] =
         [Outcome::Same, Outcome::Inconclusive, Outcome::Withheld].map(|it| group.with(it).count());
     let of = if is_first { baseline } else { "it" };

@@ -14,12 +14,11 @@ mod timeline;
 pub(crate) use self::servers::section as servers;
 
 use maud::{Markup, html};
-use wirebench_schema::journal::Journal;
+use wirebench_schema::journal::{Described, Journal};
 
 use super::{
     Facts,
     causes::causes,
-    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     headline,
     model::{self, Model},
 };
@@ -36,6 +35,8 @@ use crate::{
     why,
 };
 
+const KNOWN: &str = "deviates from its scenario in a declared point: see below, at the server";
+
 /// The result of a run.
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
@@ -43,7 +44,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
     let model = Model::of(analysis);
     let (causes, disturbed) = causes(analysis);
     let setting = headline::setting(&model, facts);
-    let of_block = |block: &model::Block<'_, '_>| {
+    let of_block = |block: &model::Block<'_>| {
         let tables = Block::Html(table::tables(journal, block).into_string());
         Block::Section(block.title.clone(), vec![Block::Charts(bars::charts(block)), tables])
     };
@@ -87,7 +88,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
 }
 
 /// The charts of a scenario.
-fn pictures_of(journal: &Journal, block: &model::Block<'_, '_>) -> Block {
+fn pictures_of(journal: &Journal, block: &model::Block<'_>) -> Block {
     let latencies = block.groups.iter().filter_map(|group| latency::chart(journal, block, group));
     let (latencies, tables): (Vec<_>, Vec<_>) = latencies.unzip();
     let ladders = ladder::charts(journal, block);
@@ -96,13 +97,12 @@ fn pictures_of(journal: &Journal, block: &model::Block<'_, '_>) -> Block {
     Block::Section(format!("{} in pictures", block.title), blocks.collect())
 }
 
-fn legend(journal: &Journal, model: &Model<'_, '_>) -> Markup {
-    let has_ratio = |group: &model::Group<'_, '_>| {
-        (0..group.places.len()).any(|row| group.ratio(row).is_some())
-    };
-    let [has_bound, has_waking, has_hidden] = model.marks();
-    let variants = || journal.start.variants.iter().map(|it| &it.variant);
-    let has_known = variants().any(|it| table::deviates(journal, it));
+fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
+    let has_ratio =
+        |group: &model::Group<'_>| (0..group.places.len()).any(|row| group.ratio(row).is_some());
+    let is_known = |it: &Described| table::deviates(journal, &it.variant);
+    let known =
+        journal.start.variants.iter().any(is_known).then(|| (table::KNOWN, KNOWN.to_owned()));
     html! {
         p.legend {
             @if model.groups().any(has_ratio) {
@@ -110,12 +110,9 @@ fn legend(journal: &Journal, model: &Model<'_, '_>) -> Markup {
                 "differences are coloured. "
             }
             "With another row to compare with, intervals hold for all pairs of rows. "
-            @if has_bound { (BOUND) ": " (BOUND_MEANING) ". " }
-            @if has_waking { (WAKING_MEANING) ". " }
-            @if has_known {
-                (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "
+            @for (mark, meaning) in model.marks("not valid".to_owned()).into_iter().chain(known) {
+                (mark) @if !mark.is_empty() { ": " } (meaning) ". "
             }
-            @if has_hidden { (HIDDEN) " is a figure that is not valid. " }
         }
     }
 }

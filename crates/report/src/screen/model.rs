@@ -8,7 +8,7 @@ use wirebench_schema::{
 
 use super::{
     cells::{Column, Outcome},
-    figures::HIDDEN,
+    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
     row::{is_listed, name},
 };
 use crate::{
@@ -20,38 +20,38 @@ use crate::{
 };
 
 /// A result, as far as the first screen shows it.
-pub(super) struct Model<'m, 'a> {
-    pub(super) analysis: &'m Analysis<'a>,
+pub(super) struct Model<'a> {
+    pub(super) analysis: &'a Analysis<'a>,
     /// The parts of the table, in the order of the suite.
-    pub(super) blocks: Vec<Block<'m, 'a>>,
+    pub(super) blocks: Vec<Block<'a>>,
     /// Why the plan was not completed.
     pub(super) ended: Option<&'static str>,
 }
 
 /// Rows with the figures of one scenario, under one shape of load.
 #[derive(Clone)]
-pub(super) struct Block<'m, 'a> {
+pub(super) struct Block<'a> {
     /// The scenario, and the shape where several blocks have the same scenario.
     pub(super) title: String,
     /// The rows' names, the baseline first, then the best first.
     pub(super) rows: Vec<String>,
     /// Loads of the same scenario and shape: saturated, and at each rate.
-    pub(super) groups: Vec<Group<'m, 'a>>,
+    pub(super) groups: Vec<Group<'a>>,
 }
 
 #[derive(Clone)]
-pub(super) struct Group<'m, 'a> {
+pub(super) struct Group<'a> {
     /// The load, such as `saturated` or `at 40k/s`.
     pub(super) title: String,
-    pub(super) load: &'m WorkloadRows<'a>,
+    pub(super) load: &'a WorkloadRows<'a>,
     /// Its columns, with a figure in at least one row.
     pub(super) columns: Vec<Column>,
     /// Where the load has each row of the block; none where the variant does not take part.
     pub(super) places: Vec<Option<usize>>,
 }
 
-impl<'m, 'a> Model<'m, 'a> {
-    pub(super) fn of(analysis: &'m Analysis<'a>) -> Self {
+impl<'a> Model<'a> {
+    pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
         let ended = match ended(analysis.journal) {
             "complete" | "precise" => None,
             end => Some(end),
@@ -59,30 +59,35 @@ impl<'m, 'a> Model<'m, 'a> {
         Self { analysis, blocks: blocks(&analysis.workloads), ended }
     }
 
-    pub(super) fn groups(&self) -> impl Iterator<Item = &Group<'m, 'a>> {
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Group<'a>> {
         self.blocks.iter().flat_map(|block| &block.groups)
     }
 
-    /// Whether cells are bounds, a load was measured in both idle modes, and figures are hidden.
-    pub(super) fn marks(&self) -> [bool; 3] {
+    /// The meanings of the marks in its cells; `hidden` is that of what is not shown.
+    pub(super) fn marks(&self, hidden: String) -> Vec<(&'static str, String)> {
         let rows = self.groups().flat_map(|it| (0..it.places.len()).map(move |row| (it, row)));
         let texts: Vec<String> =
             rows.flat_map(|(group, row)| group.cells(row)).map(|it| it.text).collect();
         let has = |is_meant: fn(&String) -> bool| texts.iter().any(is_meant);
         let has_waking = self.groups().any(|group| group.columns.contains(&Column::Waking));
-        [has(|it| it.starts_with(['<', '>'])), has_waking, has(|it| it == HIDDEN)]
+        let marks = [
+            (has(|it| it.starts_with(['<', '>'])), BOUND, BOUND_MEANING.to_owned()),
+            (has_waking, "", WAKING_MEANING.to_owned()),
+            (has(|it| it == HIDDEN), HIDDEN, hidden),
+        ];
+        marks.into_iter().filter(|it| it.0).map(|(_, mark, meaning)| (mark, meaning)).collect()
     }
 }
 
-fn blocks<'m, 'a>(workloads: &'m [WorkloadRows<'a>]) -> Vec<Block<'m, 'a>> {
+fn blocks<'a>(workloads: &'a [WorkloadRows<'a>]) -> Vec<Block<'a>> {
     let measured = workloads.iter().filter(|it| !it.rows.is_empty());
     let shapes = grouped(measured.map(|it| (shape(&it.workload), it)));
-    let block = |(shape, loads): &(String, Vec<&'m WorkloadRows<'a>>)| {
+    let block = |(shape, loads): &(String, Vec<&'a WorkloadRows<'a>>)| {
         let Workload { scenario, phase, .. } = loads[0].workload;
         let same = shapes.iter().filter(|(_, it)| it[0].workload.scenario == scenario).count();
         let has_shape = same > 1 || phase == Phase::Idle;
         let (rows, titles) = (order(loads), loads.iter().map(|it| title(it)).collect::<Vec<_>>());
-        let group = |(load, title): (&&'m WorkloadRows<'a>, &String)| {
+        let group = |(load, title): (&&'a WorkloadRows<'a>, &String)| {
             let is_twice = titles.iter().filter(|it| *it == title).count() > 1;
             let name = if is_twice { format!(" ({})", load.workload.name) } else { String::new() };
             Group::of(format!("{title}{name}"), load, &rows)
@@ -142,8 +147,8 @@ pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
     }
 }
 
-impl<'m, 'a> Group<'m, 'a> {
-    fn of(title: String, load: &'m WorkloadRows<'a>, names: &[String]) -> Self {
+impl<'a> Group<'a> {
+    fn of(title: String, load: &'a WorkloadRows<'a>, names: &[String]) -> Self {
         let place =
             |of: &String| load.rows.iter().position(|row| is_listed(row) && name(row) == *of);
         let places = names.iter().map(place).collect();
@@ -158,7 +163,7 @@ impl<'m, 'a> Group<'m, 'a> {
         Metric::primary(self.load.workload.phase)
     }
 
-    pub(super) fn comparison(&self) -> &'m Comparison {
+    pub(super) fn comparison(&self) -> &'a Comparison {
         self.load.compare(self.metric())
     }
 
@@ -167,17 +172,17 @@ impl<'m, 'a> Group<'m, 'a> {
         Some(self.load.rows[self.load.baseline?].variant.to_string())
     }
 
-    pub(super) fn row(&self, row: usize) -> Option<&'m Row<'a>> {
+    pub(super) fn row(&self, row: usize) -> Option<&'a Row<'a>> {
         Some(&self.load.rows[self.places[row]?])
     }
 
     /// A row, if the page has figures of it.
-    pub(super) fn with_figures(&self, row: usize) -> Option<&'m Row<'a>> {
+    pub(super) fn with_figures(&self, row: usize) -> Option<&'a Row<'a>> {
         self.row(row).filter(|row| shown(row) != Shown::Nothing)
     }
 
     /// Its ratio to the baseline, where the two may be compared.
-    pub(super) fn ratio(&self, row: usize) -> Option<&'m JudgedRatio> {
+    pub(super) fn ratio(&self, row: usize) -> Option<&'a JudgedRatio> {
         self.outcome(row).filter(|it| *it != Outcome::Withheld)?;
         self.comparison().ratios[self.places[row]?].as_ref()
     }

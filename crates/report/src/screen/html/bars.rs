@@ -13,8 +13,8 @@ use crate::{
 
 /// Charts of the first load, which is the saturated one if there is one: what its rows are compared by, and
 /// requests/s. None with fewer than two servers.
-pub(super) fn charts(block: &Block<'_, '_>) -> Vec<Chart> {
-    let of_group = |group: &Group<'_, '_>| {
+pub(super) fn charts(block: &Block<'_>) -> Vec<Chart> {
+    let of_group = |group: &Group<'_>| {
         let more = (group.metric() != Metric::Throughput).then_some(Metric::Throughput);
         let metrics = [group.metric()].into_iter().chain(more);
         let shown = metrics.filter(|it| group.columns.contains(&Column::Figure(*it)));
@@ -23,7 +23,7 @@ pub(super) fn charts(block: &Block<'_, '_>) -> Vec<Chart> {
     block.groups.first().map(of_group).unwrap_or_default()
 }
 
-fn chart(block: &Block<'_, '_>, group: &Group<'_, '_>, metric: Metric) -> Option<Chart> {
+fn chart(block: &Block<'_>, group: &Group<'_>, metric: Metric) -> Option<Chart> {
     let unit = match metric {
         Metric::Cpu => " us",
         Metric::Throughput => "/s",

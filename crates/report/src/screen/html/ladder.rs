@@ -18,7 +18,7 @@ const MARKS: &str = "Full marks are fixed rates, the hollow one at the end is th
 
 /// The charts of the CPU time and of the tail latency in the loads of one scenario; none with fewer than two of
 /// them.
-pub(super) fn charts(journal: &Journal, block: &Block<'_, '_>) -> impl Iterator<Item = Chart> {
+pub(super) fn charts(journal: &Journal, block: &Block<'_>) -> impl Iterator<Item = Chart> {
     let microseconds: fn(f64) -> String = |ns| format!("{} us", ns / 1000.0);
     let kinds = [
         (
@@ -43,7 +43,7 @@ pub(super) fn charts(journal: &Journal, block: &Block<'_, '_>) -> impl Iterator<
 
 fn kind(
     journal: &Journal,
-    block: &Block<'_, '_>,
+    block: &Block<'_>,
     metric: Metric,
     y: (&str, impl Fn(f64) -> String),
 ) -> Option<ChartKind> {

@@ -27,8 +27,8 @@ const TAIL: f64 = 99.0;
 /// latency is the number of connections over its throughput.
 pub(super) fn chart(
     journal: &Journal,
-    block: &model::Block<'_, '_>,
-    group: &model::Group<'_, '_>,
+    block: &model::Block<'_>,
+    group: &model::Group<'_>,
 ) -> Option<(Chart, Block)> {
     if group.load.workload.phase != Phase::Cost {
         return None;

@@ -14,7 +14,7 @@ use crate::{
 /// another load have none.
 pub(super) fn lines<'m, 'a: 'm>(
     journal: &Journal,
-    loads: impl Iterator<Item = &'m WorkloadRows<'a>>,
+    loads: impl Iterator<Item = &'a WorkloadRows<'a>>,
     metric: Metric,
     at: impl Fn(&WorkloadRows<'a>, &Row<'a>) -> Option<(f64, bool)>,
 ) -> Vec<Line> {

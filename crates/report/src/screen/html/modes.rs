@@ -11,7 +11,7 @@ const LEGEND: &str = "User and kernel mode: shares of the CPU time of all instan
                       10 ms, and context switches per request.";
 
 /// The table of one scenario, of which the loads share instances; nothing if nothing is known.
-pub(super) fn section(block: &model::Block<'_, '_>) -> Vec<Block> {
+pub(super) fn section(block: &model::Block<'_>) -> Vec<Block> {
     let cells = |(row, name): (usize, &String)| {
         let rows: Vec<_> = block.groups.iter().map(|group| group.with_figures(row)).collect();
         let lives = rows.iter().flatten().map(|row| lives(row));

@@ -38,8 +38,8 @@ pub(super) fn deviates(journal: &Journal, variant: &VariantId) -> bool {
 }
 
 /// A load as the table has it.
-struct Load<'b, 'm, 'a> {
-    group: &'b Group<'m, 'a>,
+struct Load<'a> {
+    group: &'a Group<'a>,
     /// Of its ratios, if it has some.
     axis: Option<Axis>,
     /// What is needed to compare a row with any other one, for those that may be compared.
@@ -47,10 +47,10 @@ struct Load<'b, 'm, 'a> {
 }
 
 /// A scenario, with as many loads next to each other as fit, and the others below them.
-pub(super) fn tables(journal: &Journal, block: &Block<'_, '_>) -> Markup {
+pub(super) fn tables(journal: &Journal, block: &Block<'_>) -> Markup {
     let names = block.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let names = names as f64 * SIGN_WIDTH + CELL_SPACE;
-    let (mut lines, mut used): (Vec<Vec<Load<'_, '_, '_>>>, f64) = (Vec::new(), 0.0);
+    let (mut lines, mut used): (Vec<Vec<Load<'_>>>, f64) = (Vec::new(), 0.0);
     for load in block.groups.iter().map(Load::of) {
         let width = load.width();
         match lines.last_mut() {
@@ -68,12 +68,7 @@ pub(super) fn tables(journal: &Journal, block: &Block<'_, '_>) -> Markup {
     html! { @for (place, loads) in lines { (table(journal, block, loads, place > 0)) } }
 }
 
-fn table(
-    journal: &Journal,
-    block: &Block<'_, '_>,
-    loads: &[Load<'_, '_, '_>],
-    is_continued: bool,
-) -> Markup {
+fn table(journal: &Journal, block: &Block<'_>, loads: &[Load<'_>], is_continued: bool) -> Markup {
     // What each load compares, and from which difference on.
     let caption = loads.iter().map(|Load { group, .. }| {
         let (metric, margin) = (subject(group.metric()), percent(group.comparison().margin));
@@ -124,8 +119,8 @@ fn described_row<'j>(journal: &'j Journal, name: &str) -> Option<&'j Described> 
     journal.start.variants.iter().find(|it| it.variant.to_string() == variant)
 }
 
-impl<'b, 'm, 'a> Load<'b, 'm, 'a> {
-    fn of(group: &'b Group<'m, 'a>) -> Self {
+impl<'a> Load<'a> {
+    fn of(group: &'a Group<'a>) -> Self {
         let is_compared = |place: &usize| shown(&group.load.rows[*place]).is_compared();
         let places: Vec<_> = group.places.iter().map(|it| it.filter(is_compared)).collect();
         let known: Vec<usize> = places.iter().flatten().copied().collect();
