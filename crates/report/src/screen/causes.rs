@@ -1,13 +1,10 @@
 //! Why figures are hidden or absent: one line for each cause, with the rows that it concerns.
 //! The reasons of single runs are in the details.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::BTreeMap;
 use wirebench_schema::{
     journal::{
-        Bound, Cost, Counts, Journal, Measurement, ProgramShare, Reason, ReasonKind, Weight,
+        Bound, Cost, Counts, Journal, Measurement, ProgramShare, Reason, ReasonKind, Run, Weight,
         next_step, unstoppable,
     },
     suite::{Phase, Scale},
@@ -23,7 +20,7 @@ use crate::{
     published_rows::{self, few},
     remarks::{SHIFT, is_shifted},
     services,
-    shown::{Shown, decisive, shown, was_bound_by},
+    shown::{Shown, decisive, most_frequent, shown, was_bound_by},
     table::{self, states::sentences},
     table_units::latency,
 };
@@ -87,20 +84,19 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static s
 }
 
 /// The kind that most runs of a row have, of those that hide something.
-fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
-    let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
-    for run in &row.runs {
-        let mut kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
-        let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
-        if shown != Shown::All && run.outcome.reasons().iter().any(spoils) {
+fn main_kind<'a>(row: &'a Row<'a>, shown: Shown) -> Option<ReasonKind> {
+    let spoils = |it: &&Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+    let of_run = |run: &&'a Run| -> Vec<&'a Reason> {
+        let throttled = run.outcome.reasons().iter().find(spoils);
+        match throttled.filter(|_| shown != Shown::All) {
             // Whatever else there is, such as a rate that was not reached, follows from it.
-            kinds = BTreeSet::from([ReasonKind::Throttled]);
+            Some(reason) => vec![reason],
+            None => decisive(run, row, shown).collect(),
         }
-        kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
-    }
-    let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
-    most.map(|(kind, _)| kind)
-        .or_else(|| (shown == Shown::NoTail).then_some(ReasonKind::FewSamples))
+    };
+    let reasons: Vec<Vec<&Reason>> = row.runs.iter().map(of_run).collect();
+    let few_samples = (shown == Shown::NoTail).then_some(ReasonKind::FewSamples);
+    most_frequent(&reasons).map(|it| it.kind).or(few_samples)
 }
 
 fn conditions(journal: &Journal) -> Vec<String> {
