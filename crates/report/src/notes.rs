@@ -62,15 +62,19 @@ impl Remark {
         is_same && self.prefix == other.prefix
     }
 
-    /// The event, with the names of programs that used the most CPU time, of those to be stopped if there is one.
+    /// The event without details, and the next step. A disturbance has the names of programs instead, of which those to
+    /// be stopped come first.
     pub(crate) fn short(&self) -> String {
         let Content::Finding(reason) = &self.content else { return self.to_string() };
+        let says = reason.says(self.figures);
+        if !reason.kind.is_disturbance() {
+            return format!("{says}; {}", reason.next_step());
+        }
         let programs = || reason.programs.iter().flatten();
         let none_to_stop = !programs().any(ProgramShare::is_worth_stopping);
         let named = programs().filter(|it| none_to_stop || it.is_worth_stopping());
         let names: Vec<&str> = named.take(NAMED_PROGRAMS).map(|it| it.name.as_str()).collect();
-        let by = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-        format!("{}{by}", reason.says(self.figures))
+        if names.is_empty() { says } else { format!("{says} ({})", names.join(", ")) }
     }
 
     /// Both together, which are of one kind.
@@ -80,13 +84,9 @@ impl Remark {
     }
 
     fn add(&mut self, other: Self) {
-        let of = |[one, other]: [Option<f64>; 2], take: fn(f64, f64) -> f64| match (one, other) {
-            (Some(one), Some(other)) => Some(take(one, other)),
-            (one, other) => one.or(other),
-        };
-        let least = of([self.figures, other.figures].map(|it| it.map(|it| it.0)), f64::min);
-        let most = of([self.figures, other.figures].map(|it| it.map(|it| it.1)), f64::max);
-        self.figures = least.zip(most);
+        let figures = [self.figures, other.figures].into_iter().flatten();
+        let figures: Vec<f64> = figures.flat_map(|(least, most)| [least, most]).collect();
+        self.figures = wirebench_stats::range(&figures);
         let (Content::Finding(own), Content::Finding(other)) = (&mut self.content, other.content)
         else {
             return;

@@ -60,13 +60,16 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static s
         let is_shifted = is_shifted(journal, rows, row);
         // All that other work does to a row is in one line.
         let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
-        let Some(kind) = main_kind(row, shown) else { continue };
+        let Some(kind) = main_kind(row, shown).map(worded_as) else { continue };
         if kind.is_disturbance() {
             programs.extend(row.reasons().flat_map(|it| it.programs.iter().flatten()));
         }
         let (names, found) = groups.entry((shown, kind)).or_default();
         names.push(format!("{} {label}", name(row)));
-        let reasons = row.reasons().filter(|it| it.kind == kind).map(Remark::from);
+        let reasons = row.reasons().filter(|it| worded_as(it.kind) == kind).map(|it| {
+            let figure = it.figure.filter(|_| it.kind == kind);
+            Remark::from(&Reason { kind, figure, ..it.clone() })
+        });
         *found = found.take().into_iter().chain(reasons).reduce(Remark::with);
     }
     let is_disturbed = groups.keys().any(|(_, kind)| kind.is_disturbance());
@@ -81,6 +84,11 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static s
     // On shared CPUs the two sides together are the bottleneck.
     lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
     (lines, is_disturbed.then(|| next_step(programs)))
+}
+
+/// The kind whose sentence a reason has. All that other work does to rows is in one line.
+const fn worded_as(kind: ReasonKind) -> ReasonKind {
+    if kind.is_disturbance() { ReasonKind::Neighbour } else { kind }
 }
 
 /// The kind that most runs of a row have, of those that hide something.

@@ -45,11 +45,7 @@ fn title_of(group: &Group<'_>, is_first: bool) -> String {
 
 fn of_column(column: Column, group: &Group<'_>, title: Option<String>) -> document::Column {
     let is_latency = [Metric::P50, Metric::P99].map(Column::Figure).contains(&column);
-    document::Column {
-        head: group.head(column, OUTCOME_WIDTH),
-        align: if column == Column::Outcome { Align::Left } else { Align::Right },
-        group: title,
-        dispensable: is_latency.then_some(0),
-        wrap: None,
-    }
+    let align = if column == Column::Outcome { Align::Left } else { Align::Right };
+    let head = document::Column::left(group.head(column, OUTCOME_WIDTH));
+    document::Column { align, group: title, dispensable: is_latency.then_some(0), ..head }
 }

@@ -204,10 +204,8 @@ fn rest(group: &Group<'_>, baseline: &str, is_first: bool) -> Option<String> {
 }
 
 /// What is compared, in front of the baseline's name and behind it.
-fn noun(metric: Metric) -> (&'static str, &'static str) {
-    match metric {
-        Metric::Cpu => ("CPU", " per request"),
-        Metric::MemoryPerConnection => ("memory", " per connection"),
-        other => (subject(other), ""),
-    }
+fn noun(metric: Metric) -> (&'static str, String) {
+    let subject = subject(metric);
+    let (what, per) = subject.split_once(" per ").unwrap_or((subject, ""));
+    (what, if per.is_empty() { String::new() } else { format!(" per {per}") })
 }

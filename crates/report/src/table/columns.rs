@@ -69,11 +69,9 @@ impl Column {
         let is_words = matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound);
         let place = DISPENSABLE.iter().position(|column| *column == self);
         document::Column {
-            head: self.head(rows, metric),
             align: if is_words { Align::Left } else { Align::Right },
-            group: None,
             dispensable: place.and_then(|place| u8::try_from(place).ok()),
-            wrap: None,
+            ..document::Column::left(self.head(rows, metric))
         }
     }
 
