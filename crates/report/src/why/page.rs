@@ -5,7 +5,7 @@ use wirebench_schema::journal::{self, Journal};
 use super::{flame, sentence::name, whys};
 use crate::{
     analysis::WorkloadRows,
-    document::{Block, Cell, Column, Table},
+    document::{Block, Table},
     table_units::{latency, percent},
     view::Why,
     wrap::cut,
@@ -55,8 +55,6 @@ pub(crate) fn sections(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> Vec
 
 fn costs(whys: &[Why<'_>]) -> Block {
     let heads = ["system calls", "context switches", "CPU time", "user", "kernel"];
-    let mut columns = vec![Column::left("per request"), Column::left("workload")];
-    columns.extend(heads.map(Column::right));
     let row = |why: &Why<'_>| {
         let cpu_ns = why.cpu_ns_per_request?;
         let kernel = why.kernel_ns_per_request.unwrap_or(0.0) / cpu_ns.max(f64::MIN_POSITIVE);
@@ -69,25 +67,23 @@ fn costs(whys: &[Why<'_>]) -> Block {
             percent(1.0 - kernel),
             percent(kernel),
         ];
-        Some(words.into_iter().chain(figures).map(Cell::from).collect())
+        Some(words.into_iter().chain(figures).collect::<Vec<_>>())
     };
-    Block::Table(Table::new(columns, whys.iter().filter_map(row)))
+    Block::Table(Table::of(["per request", "workload"], heads, whys.iter().filter_map(row)))
 }
 
 /// The system calls and the functions of which one server has more than the other.
 fn differences(why: &Why<'_>, other: &Why<'_>) -> Vec<Block> {
     let [own_name, other_name] = [why, other].map(|it| name(&it.variant));
-    let table = |head: &str, rows: Vec<Vec<Cell>>| {
-        let mut columns = vec![Column::left(head)];
-        columns.extend([own_name, other_name, "difference"].map(Column::right));
-        Block::Table(Table::new(columns, rows))
+    let table = |head: &str, rows: Vec<Vec<String>>| {
+        Block::Table(Table::of([head], [own_name, other_name, "difference"], rows))
     };
     let calls = why.calls_differ.iter().filter(|(_, it)| it.abs() >= CALLS_SHOWN).take(CALLS);
     let calls = calls.map(|(call, difference)| {
         let of = |it: &Why<'_>| it.calls_per_request.get(call).copied().unwrap_or(0.0);
         let figures = [format!("{:.2}", of(why)), format!("{:.2}", of(other))];
         let words = [(*call).to_owned()].into_iter().chain(figures);
-        words.chain([format!("{difference:+.2}")]).map(Cell::from).collect()
+        words.chain([format!("{difference:+.2}")]).collect()
     });
     let least = TIME_SHOWN * other.cpu_ns_per_request.unwrap_or(0.0);
     let frames = why.frames_differ.iter().filter(|it| it.self_ns.abs() >= least).take(FRAMES);
@@ -98,7 +94,7 @@ fn differences(why: &Why<'_>, other: &Why<'_>) -> Vec<Block> {
         };
         let sign = if frame.self_ns < 0.0 { "-" } else { "+" };
         let difference = format!("{sign}{}", latency(frame.self_ns.abs()));
-        [cut(&frame.symbol, SYMBOL), of(why), of(other), difference].map(Cell::from).into()
+        vec![cut(&frame.symbol, SYMBOL), of(why), of(other), difference]
     });
     vec![
         table("system calls per request", calls.collect()),

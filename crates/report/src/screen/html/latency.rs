@@ -5,8 +5,8 @@ use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 use crate::{
     analysis::Row,
     chart::{Chart, ChartKind, Line, Point},
-    distribution::Distribution,
-    document::{Block, Column, Table},
+    distribution::{self, Distribution},
+    document::{Block, Table},
     screen::{
         model,
         row::{name, place},
@@ -43,8 +43,7 @@ pub(super) fn chart(
         ChartKind::by_percentile(lines)?,
     );
     let heading = format!("Latency {title}");
-    let table = Block::Table(table(&merged));
-    let table = Block::Folded(format!("{heading} as a table"), vec![table]);
+    let table = Block::Folded(format!("{heading} as a table"), table(&merged));
     Some((chart.headed(heading).explained(LEGEND), table))
 }
 
@@ -61,26 +60,19 @@ fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
     Line { name: name(row), place: place(journal, row), points: points.collect() }
 }
 
-fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Table {
-    let percentiles = TABLE.map(|percent| Column::right(format!("p{percent}")));
-    let columns = [Column::left("server")].into_iter().chain(percentiles);
+fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Vec<Block> {
+    let percentiles = TABLE.map(|percent| format!("p{percent}")).into_iter();
+    let mut signs = Vec::new();
     let cells = |(row, summary): &(&Row<'_>, LatencySummary)| {
-        let distribution = Distribution::new(summary);
-        let shown = TABLE.map(|percent| cell(row, &distribution, percent));
-        let all = [name(row)].into_iter().chain(shown).chain([summary.count.to_string()]);
-        all.map(Into::into).collect()
-    };
-    Table::new(columns.chain([Column::right("samples")]).collect(), rows.iter().map(cells))
-}
-
-fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {
-    let is_valid = percent < TAIL || shown(row) == Shown::All;
-    match distribution.at(percent).filter(|it| !it.is_uncertain) {
-        Some(found) if is_valid => {
-            let sign = if found.is_lower_bound { ">" } else { "" };
-            format!("{sign}{}", latency(found.nanoseconds as f64))
+        let (mut cells, found) = distribution::cells(Some(summary), &TABLE, latency);
+        signs.extend(found);
+        if shown(row) != Shown::All {
+            let tail = cells.iter_mut().zip(TABLE).filter(|it| it.1 >= TAIL);
+            tail.for_each(|(cell, _)| "!".clone_into(cell));
         }
-        Some(_) => "!".to_owned(),
-        None => "-".to_owned(),
-    }
+        [name(row)].into_iter().chain(cells).chain([summary.count.to_string()]).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let table = Table::of(["server"], percentiles.chain(["samples".to_owned()]), rows);
+    vec![Block::Table(table), Block::Lines(distribution::legend(&signs))]
 }

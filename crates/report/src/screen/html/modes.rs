@@ -2,7 +2,7 @@
 
 use crate::{
     analysis::{Metric, Row},
-    document::{Block, Cell, Column, Table},
+    document::{Block, Table},
     figure_text::or_absent,
     screen::model,
 };
@@ -20,14 +20,13 @@ pub(super) fn section(block: &model::Block<'_>) -> Vec<Block> {
         let switches = rows.iter().map(|row| row.and_then(|row| row.median(Metric::Switches)));
         let switches = switches.map(|it| or_absent(it.map(|it| format!("{it:.2}"))));
         let cells = [name.clone()].into_iter().chain(shares).chain(switches);
-        (user + kernel > 0.0).then(|| cells.map(Into::into).collect())
+        (user + kernel > 0.0).then(|| cells.collect())
     };
-    let rows: Vec<Vec<Cell>> = block.rows.iter().enumerate().filter_map(cells).collect();
+    let rows: Vec<Vec<String>> = block.rows.iter().enumerate().filter_map(cells).collect();
     let switches = block.groups.iter().map(|it| format!("switches, {}", it.title));
     let figures = ["user mode", "kernel mode"].map(str::to_owned).into_iter().chain(switches);
-    let columns = [Column::left("server")].into_iter().chain(figures.map(Column::right));
     let legend = rows.first().map(|_| LEGEND.to_owned()).into_iter().collect();
-    vec![Block::Lines(legend), Block::Table(Table::new(columns.collect(), rows))]
+    vec![Block::Lines(legend), Block::Table(Table::of(["server"], figures, rows))]
 }
 
 /// CPU time in user and in kernel mode over the lives of the instances of a row; loads share them.
