@@ -62,8 +62,8 @@ impl Remark {
         is_same && self.prefix == other.prefix
     }
 
-    /// The event without details, and the next step. A disturbance has the names of programs instead, of which those to
-    /// be stopped come first.
+    /// The event without details, and the next step. A disturbance has the names of programs instead: of those to be
+    /// stopped, or else of all.
     pub(crate) fn short(&self) -> String {
         let Content::Finding(reason) = &self.content else { return self.to_string() };
         let says = reason.says(self.figures);

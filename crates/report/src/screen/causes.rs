@@ -29,7 +29,7 @@ use crate::{
 const NAMED_ROWS: usize = 2;
 
 /// A workload's rows with the name of its load.
-pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
+type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
 /// Each row, after the name of its load and the other rows of it.
 fn labelled<'r, 'a>(
@@ -66,7 +66,9 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static s
         }
         let (names, found) = groups.entry((shown, kind)).or_default();
         names.push(format!("{} {label}", name(row)));
-        let reasons = row.reasons().filter(|it| worded_as(it.kind) == kind).map(|it| {
+        let counts = |it: &&Reason| it.weight > Weight::Note || kind == ReasonKind::FewSamples;
+        let reasons = row.reasons().filter(|it| worded_as(it.kind) == kind).filter(counts);
+        let reasons = reasons.map(|it| {
             let figure = it.figure.filter(|_| it.kind == kind);
             Remark::from(&Reason { kind, figure, ..it.clone() })
         });

@@ -58,7 +58,7 @@ impl Column {
 }
 
 impl Group<'_> {
-    /// Whether a column says something of a row.
+    /// Whether a column has a figure, or an outcome of a comparison.
     pub(super) fn has(&self, column: Column) -> bool {
         (0..self.places.len()).any(|row| match column {
             Column::Outcome => self.outcome(row).is_some_and(|it| it != Outcome::Reference),

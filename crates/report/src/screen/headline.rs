@@ -95,8 +95,12 @@ pub(super) fn result(model: &Model<'_>) -> String {
     if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {
         sentences.push(format!("the baseline {baseline} is not valid, so nothing is compared."));
     } else {
-        sentences.extend(higher(block, group, baseline));
-        sentences.extend(lower(block, group, baseline, sentences.is_empty()));
+        let (what, per) = noun(group.metric());
+        let [more, less] = [Outcome::More, Outcome::Less].map(|it| different(block, group, it));
+        sentences.extend(needs(&more, factor, &format!(" the {what} of {baseline}{per}")));
+        let than = format!(" less {what} than {baseline}{per}");
+        let than = if sentences.is_empty() { &than } else { " less" };
+        sentences.extend(needs(&less, |it| format!("{:.0} %", (1.0 - it) * 100.0), than));
         sentences.extend(rest(group, baseline, sentences.is_empty()));
     }
     if sentences.is_empty() {
@@ -136,22 +140,8 @@ fn different<'b>(block: &'b Block<'_>, group: &Group<'_>, outcome: Outcome) -> V
     found
 }
 
-/// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
-fn higher(block: &Block<'_>, group: &Group<'_>, baseline: &str) -> Option<String> {
-    let (what, per) = noun(group.metric());
-    let found = different(block, group, Outcome::More);
-    needs(&found, factor, &format!(" the {what} of {baseline}{per}"))
-}
-
-/// `c/io_uring needs 5 % less.`
-fn lower(block: &Block<'_>, group: &Group<'_>, baseline: &str, is_first: bool) -> Option<String> {
-    let (what, per) = noun(group.metric());
-    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
-    let found = different(block, group, Outcome::Less);
-    needs(&found, |ratio| format!("{:.0} %", (1.0 - ratio) * 100.0), &format!(" less{of}"))
-}
-
-/// What the rows that differ need; `what` follows the ratio of the first one.
+/// What the rows that differ need, such as `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`; `what`
+/// follows the ratio of the first one.
 fn needs(found: &[(&str, f64)], show: fn(f64) -> String, what: &str) -> Option<String> {
     let ((first, most), others) = found.split_first()?;
     let mut parts = vec![format!("{first} needs {}{what}", show(*most))];

@@ -29,7 +29,6 @@ pub(super) struct Model<'a> {
 }
 
 /// Rows with the figures of one scenario, under one shape of load.
-#[derive(Clone)]
 pub(super) struct Block<'a> {
     /// The scenario, and the shape where several blocks have the same scenario.
     pub(super) title: String,
@@ -39,7 +38,6 @@ pub(super) struct Block<'a> {
     pub(super) groups: Vec<Group<'a>>,
 }
 
-#[derive(Clone)]
 pub(super) struct Group<'a> {
     /// The load, such as `saturated` or `at 40k/s`.
     pub(super) title: String,
