@@ -54,18 +54,17 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
         conditions_block(facts.gate),
         Block::Html(html! { p.setting { (setting) } }.into_string()),
     ];
-    let of_document = of_document(analysis);
-    let (rows, pairs) = match &of_document {
-        Some(_) => (rows_of_document(analysis), pairs_of_conclusions(analysis)),
-        None => (Vec::new(), None),
-    };
-    match of_document {
+    let mut more = Vec::new();
+    match of_document(analysis) {
         None => blocks.push(Block::Headline(result, None)),
         Some((introduction, tables)) => {
             blocks.push(Block::line(introduction));
             blocks.extend(tables);
             blocks.push(Block::List(None, published_rows::summary(journal)));
             blocks.push(Block::Html(html! { p.result { (result) } }.into_string()));
+            more.extend(rows_of_document(analysis));
+            let pairs = pairs_of_conclusions(analysis);
+            more.extend(pairs.map(|it| Block::folded("Pairs of the conclusions", vec![it])));
         }
     }
     blocks.extend(model.blocks.iter().map(of_block));
@@ -74,8 +73,7 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
     blocks.push(Block::Lines(headline::hint(&model, disturbed).into_iter().collect()));
     blocks.extend(by_name::sections(workloads));
     blocks.extend(why::sections(journal, workloads));
-    blocks.extend(rows);
-    blocks.extend(pairs.map(|pairs| Block::folded("Pairs of the conclusions", vec![pairs])));
+    blocks.extend(more);
     blocks.extend(model.blocks.iter().map(|block| pictures_of(journal, block)));
     blocks.extend([
         scaling::section(journal, workloads),
