@@ -33,10 +33,10 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
     for (block, group) in
         model.blocks.iter().flat_map(|it| it.groups.iter().map(move |of| (it, of)))
     {
-        for (row, server) in block.rows.iter().enumerate() {
-            let Some(of_row) = group.row(row) else { continue };
+        let rows = block.rows.iter().enumerate().filter(|(row, _)| group.row(*row).is_some());
+        for (row, server) in rows {
             let described =
-                analysis.journal.start.variants.iter().find(|it| it.variant == *of_row.variant);
+                analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
             let figure = group.columns.iter().find_map(|column| match column {
                 Column::Figure(metric) => Some((*metric, group.cell(row, *column))),
                 _ => None,
@@ -47,8 +47,8 @@ pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
                 }
                 _ => cell.text,
             });
-            let outcome = group.columns.contains(&Column::Outcome);
-            let outcome = outcome.then(|| group.cell(row, Column::Outcome).text);
+            let has_outcomes = group.columns.contains(&Column::Outcome);
+            let outcome = has_outcomes.then(|| group.cell(row, Column::Outcome).text);
             points.push(Point {
                 server: server.clone(),
                 program: described.filter(|it| it.class.is_none()).map(|it| it.title.clone()),
