@@ -34,7 +34,7 @@ use crate::{
 /// No page is laid out for fewer columns than this.
 const NARROWEST: usize = 40;
 /// Lines of all causes; the details have the others.
-const ALL_CAUSE_LINES: usize = 7;
+const ALL_CAUSE_LINES: usize = 8;
 const CAUSE_LINES: usize = 3;
 const WHYS: usize = 3;
 /// Where texts begin whose mark stands in front of them.
