@@ -27,7 +27,7 @@ mod waking;
 
 pub use check::{BaselineCheck, CheckState};
 pub use claim::{Claim, Reads};
-pub use comparison::{Compared, Comparison, Inconclusive};
+pub use comparison::{Comparison, Inconclusive};
 pub(crate) use comparison::{Values, estimate};
 pub(crate) use levels::Levels;
 pub use margins::Margins;

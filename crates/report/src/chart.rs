@@ -138,6 +138,11 @@ impl Chart {
         Self { title: title.into(), heading, legend, kind }
     }
 
+    /// A chart whose heading is its title.
+    pub(crate) fn titled(title: String, kind: ChartKind) -> Self {
+        Self::new(title.clone(), kind).headed(title)
+    }
+
     pub(crate) fn headed(self, heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), ..self }
     }

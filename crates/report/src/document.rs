@@ -152,7 +152,7 @@ impl Document {
                 }
                 Block::Table(table) if table.folds() => {
                     parts.folded.push(block);
-                    if table.shown().next().is_some() {
+                    if !table.shown(false).is_empty() {
                         parts.shown.push(block);
                     }
                 }

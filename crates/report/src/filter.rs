@@ -164,8 +164,8 @@ mod tests {
             let interval = ratio.estimate.interval.unwrap();
             [ratio.estimate.value, interval.low, interval.high]
         };
-        let cells = rows.rows.iter().zip(&comparison.rows);
-        cells.map(|(row, it)| (row.name(), it.as_ref().unwrap().ratio.as_ref().map(of))).collect()
+        let ratios = rows.rows.iter().zip(&comparison.ratios);
+        ratios.map(|(row, it)| (row.name(), it.as_ref().map(of))).collect()
     }
 
     #[test]

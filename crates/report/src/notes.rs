@@ -11,6 +11,9 @@ pub(crate) const INVALID: &str = "! ";
 /// Prefix of a reason that makes only the tail of the latencies invalid.
 const TAIL_INVALID: &str = "! p99 and above: ";
 
+/// Programs that a short text names.
+const NAMED_PROGRAMS: usize = 2;
+
 /// What must be known of a row beside its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Remark {
@@ -59,18 +62,36 @@ impl Remark {
         is_same && self.prefix == other.prefix
     }
 
+    /// The event without details, and the next step. A disturbance has the names of programs instead: of those to be
+    /// stopped, or else of all.
+    pub(crate) fn short(&self) -> String {
+        let Content::Finding(reason) = &self.content else { return self.to_string() };
+        let says = reason.says(self.figures);
+        if !reason.kind.is_disturbance() {
+            return format!("{says}; {}", reason.next_step());
+        }
+        let programs = || reason.programs.iter().flatten();
+        let none_to_stop = !programs().any(ProgramShare::is_worth_stopping);
+        let named = programs().filter(|it| none_to_stop || it.is_worth_stopping());
+        let names: Vec<&str> = named.take(NAMED_PROGRAMS).map(|it| it.name.as_str()).collect();
+        if names.is_empty() { says } else { format!("{says} ({})", names.join(", ")) }
+    }
+
+    /// Both together, which are of one kind.
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.add(other);
+        self
+    }
+
     fn add(&mut self, other: Self) {
-        let of = |[one, other]: [Option<f64>; 2], take: fn(f64, f64) -> f64| match (one, other) {
-            (Some(one), Some(other)) => Some(take(one, other)),
-            (one, other) => one.or(other),
-        };
-        let least = of([self.figures, other.figures].map(|it| it.map(|it| it.0)), f64::min);
-        let most = of([self.figures, other.figures].map(|it| it.map(|it| it.1)), f64::max);
-        self.figures = least.zip(most);
+        let figures = [self.figures, other.figures].into_iter().flatten();
+        let figures: Vec<f64> = figures.flat_map(|(least, most)| [least, most]).collect();
+        self.figures = wirebench_stats::range(&figures);
         let (Content::Finding(own), Content::Finding(other)) = (&mut self.content, other.content)
         else {
             return;
         };
+        own.side = own.side.filter(|_| own.side == other.side);
         own.detail = own.detail.take().or(other.detail);
         match (&mut own.programs, other.programs) {
             (Some(own), Some(other)) => other.into_iter().for_each(|it| add_program(own, it)),

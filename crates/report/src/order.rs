@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::analysis::{Compared, Metric, MetricFacts, Role, WorkloadRows};
+use crate::analysis::{Metric, MetricFacts, Role, WorkloadRows};
 
 /// The items of each key together, in the order of the first of each.
 pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
@@ -20,14 +20,15 @@ pub(crate) fn grouped<K: PartialEq, T>(items: impl Iterator<Item = (K, T)>) -> V
 /// The indices of all rows: as it was asked for, or by rank, where all rows have one, and by value, the
 /// best first; rows without values last. The baseline's second run stands below the baseline.
 pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
-    let (comparison, ranks) = (rows.compare(metric), rows.ranks(metric));
-    let known = |index: &usize| comparison.rows[*index].as_ref();
-    let is_second = |index: &usize| rows.rows[*index].role == Role::SecondOfBaseline;
-    let (seconds, mut order): (Vec<usize>, Vec<usize>) = (0..rows.rows.len()).partition(is_second);
+    let ranks = rows.ranks(metric);
+    let medians: Vec<Option<f64>> = rows.rows.iter().map(|row| row.median(metric)).collect();
+    let known = |index: &usize| medians[*index];
+    let second = rows.second();
+    let mut order: Vec<usize> = (0..rows.rows.len()).filter(|it| Some(*it) != second).collect();
     let all_ranked = order.iter().all(|index| known(index).is_none() || ranks[*index].is_some());
-    let better = |a: &Compared, b: &Compared| match metric.more_is_better() {
-        true => b.median.total_cmp(&a.median),
-        false => a.median.total_cmp(&b.median),
+    let better = |a: f64, b: f64| match metric.more_is_better() {
+        true => b.total_cmp(&a),
+        false => a.total_cmp(&b),
     };
     let rank =
         |index: usize| ranks[index].filter(|_| all_ranked).map(|rank| (rank.first, rank.last));
@@ -44,6 +45,6 @@ pub(crate) fn in_order(rows: &WorkloadRows<'_>, metric: Metric) -> Vec<usize> {
     });
     let below = order.iter().position(|index| rows.rows[*index].role == Role::Baseline);
     let place = below.map_or(order.len(), |place| place + 1);
-    order.splice(place..place, seconds);
+    order.splice(place..place, second);
     order
 }

@@ -20,12 +20,8 @@ pub(crate) struct Origin {
     /// Which of several results it is, such as `old: target/wirebench/1`.
     title: Option<String>,
     command: Option<String>,
-    measured: Option<String>,
-    program: String,
-    labels: Labels,
-    machine: Option<String>,
-    /// The mode of CPUs without work, and the price of waking one.
-    idle_cpus: Option<String>,
+    /// What is known besides the versions of the servers, each with its name.
+    facts: Vec<(&'static str, String)>,
     /// The versions of each server that has some.
     servers: Vec<String>,
 }
@@ -33,14 +29,10 @@ pub(crate) struct Origin {
 impl Origin {
     /// That of a run, without the versions of its servers.
     pub(crate) fn of_run(start: &Start) -> Self {
-        Self {
-            command: shown(&start.command),
-            measured: Some(format!("{}, seed {}", start.started, start.seed)),
-            program: start.generator.to_string(),
-            labels: start.labels.clone(),
-            idle_cpus: idle_cpus(start),
-            ..Self::default()
-        }
+        let measured = Some(format!("{}, seed {}", start.started, start.seed));
+        let program = start.generator.to_string();
+        let more = [("idle CPUs", idle_cpus(start))];
+        Self::known(&start.command, measured, &start.labels, program, more)
     }
 
     pub(crate) fn of(journal: &Journal) -> Self {
@@ -49,14 +41,28 @@ impl Origin {
 
     pub(crate) fn of_load(load: &LoadResult, machine: Option<&str>) -> Self {
         let LoadResult { started, command, labels, report, .. } = load;
-        Self {
-            command: shown(command),
-            measured: (!started.is_empty()).then(|| started.clone()),
-            program: format!("wirebench {}, {}", report.wirebench, report.engine),
-            labels: labels.clone(),
-            machine: machine.map(str::to_owned),
-            ..Self::default()
-        }
+        let measured = (!started.is_empty()).then(|| started.clone());
+        let program = format!("wirebench {}, {}", report.wirebench, report.engine);
+        Self::known(command, measured, labels, program, [("machine", machine.map(str::to_owned))])
+    }
+
+    fn known(
+        command: &[String],
+        measured: Option<String>,
+        labels: &Labels,
+        program: String,
+        more: [(&'static str, Option<String>); 1],
+    ) -> Self {
+        let facts = [
+            ("measured", measured),
+            ("label", labels.label.clone()),
+            ("revision", labels.revision.clone()),
+            ("program", Some(program)),
+        ];
+        let facts = facts.into_iter().chain(more);
+        let facts = facts.filter_map(|(name, value)| Some((name, value?))).collect();
+        let command = (!command.is_empty()).then(|| display(command));
+        Self { command, facts, ..Self::default() }
     }
 
     #[must_use]
@@ -64,23 +70,10 @@ impl Origin {
         Self { title: Some(format!("{side}: {name}")), ..self.clone() }
     }
 
-    /// What is known besides the versions of the servers, each with its name.
-    fn facts(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let facts = [
-            ("measured", self.measured.clone()),
-            ("label", self.labels.label.clone()),
-            ("revision", self.labels.revision.clone()),
-            ("program", Some(self.program.clone())),
-            ("machine", self.machine.clone()),
-            ("idle CPUs", self.idle_cpus.clone()),
-        ];
-        facts.into_iter().filter_map(|(name, value)| Some((name, value?)))
-    }
-
     /// All of it as lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let command = self.command.iter().map(|it| format!("command: {it}"));
-        let facts = self.facts().map(|(name, value)| format!("{name}: {value}"));
+        let facts = self.facts.iter().map(|(name, value)| format!("{name}: {value}"));
         command.chain(facts).chain(self.servers.iter().cloned()).collect()
     }
 
@@ -95,7 +88,7 @@ impl Origin {
                 @if let Some(title) = &self.title { p { strong { (safe(title)) } } }
                 dl {
                     @if let Some(command) = &self.command { dt { "command" } dd { code { (safe(command)) } } }
-                    @for (name, value) in self.facts() { dt { (name) } dd { (safe(&value)) } }
+                    @for (name, value) in &self.facts { dt { (name) } dd { (safe(value)) } }
                     @if !self.servers.is_empty() {
                         dt { "versions" }
                         dd {
@@ -124,8 +117,4 @@ pub(crate) fn versions(journal: &Journal) -> Vec<String> {
 /// What a server is made of, each with its version.
 pub(crate) fn describe_versions(described: &Described) -> Vec<String> {
     described.versions.iter().map(|(name, version)| format!("{name} {version}")).collect()
-}
-
-fn shown(command: &[String]) -> Option<String> {
-    (!command.is_empty()).then(|| display(command))
 }

@@ -121,7 +121,7 @@ fn fill(
     let (Some(metric), Some(baseline)) = (of.metric, rows.baseline) else { return };
     let comparison = rows.compare(metric);
     let is_reference = Some(rows.rows[baseline].variant) == of.reference;
-    let ratio = comparison.rows[index].as_ref().and_then(|it| it.ratio.clone());
+    let ratio = comparison.ratios[index].clone();
     let ratio = ratio.filter(|it| !it.inconclusive.is_some_and(Inconclusive::is_withheld));
     let is_hidden = is_hidden(shown(&rows.rows[baseline]));
     let is_checked = rows.withheld([&[baseline], &[]], metric, comparison.baseline_check.state);

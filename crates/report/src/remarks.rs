@@ -6,7 +6,7 @@ use wirebench_schema::{
     journal::{Journal, Outcome, Verified, Weight, block_of_cohort},
     suite::Workload,
 };
-use wirebench_stats::Interval;
+use wirebench_stats::{Interval, median, outliers};
 
 use crate::{
     analysis::{Comparison, Metric, MetricFacts, Role, Row, WorkloadRows, are_builds},
@@ -49,7 +49,7 @@ pub(crate) fn remarks(
         remarks.push(SECOND_WITHOUT_FIRST.into());
     }
     remarks.extend(without_ratio(rows, index, comparison).map(Remark::from));
-    remarks.extend(strange(index, comparison));
+    remarks.extend(strange(row, comparison));
     Notes::of(remarks).into_remarks()
 }
 
@@ -108,11 +108,11 @@ fn missing(row: &Row<'_>, blocks: u32) -> Option<String> {
 /// Why a row with values has no ratio to a baseline with values: ratios need values above zero.
 fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison) -> Option<String> {
     let (row, baseline) = (index, rows.baseline.filter(|baseline| *baseline != index)?);
-    let by_block = |index: usize| comparison.rows[index].as_ref().map(|it| &it.by_block);
-    if comparison.rows[row].as_ref()?.ratio.is_some() {
+    let values = |index: usize| rows.rows[index].values(comparison.metric);
+    if comparison.ratios[row].is_some() || values(row).is_empty() {
         return None;
     }
-    let has_hole = |index| by_block(index).is_some_and(|it| it.values().any(|it| *it <= 0.0));
+    let has_hole = |index| values(index).values().any(|it| *it <= 0.0);
     let whose = match (has_hole(row), has_hole(baseline)) {
         (true, _) => "its",
         (false, true) => "the baseline's",
@@ -124,13 +124,15 @@ fn without_ratio(rows: &WorkloadRows<'_>, index: usize, comparison: &Comparison)
 
 /// Blocks whose value is far from the row's others, and by more than the margin: those
 /// above the median in one sentence, and those below it in another.
-fn strange(index: usize, comparison: &Comparison) -> Vec<Remark> {
-    let Some(compared) = &comparison.rows[index] else { return Vec::new() };
+fn strange(row: &Row<'_>, comparison: &Comparison) -> Vec<Remark> {
+    let (blocks, values): (Vec<u32>, Vec<f64>) = row.values(comparison.metric).into_iter().unzip();
+    let Some(median) = median(&values) else { return Vec::new() };
     let band = Interval::of_margin(comparison.margin);
-    let outliers = compared.outlier_blocks.iter().filter_map(|block| {
-        let ratio = compared.by_block.get(block)? / compared.median;
+    let outliers = outliers(&values).into_iter().filter_map(|place| {
+        let ratio = values[place] / median;
         let is_strange = ratio.is_finite() && !band.contains(ratio);
-        is_strange.then_some((u64::from(block_of_cohort(*block)) + 1, (ratio - 1.0) * 100.0))
+        let block = u64::from(block_of_cohort(blocks[place])) + 1;
+        is_strange.then_some((block, (ratio - 1.0) * 100.0))
     });
     let (below, above): (Vec<_>, Vec<_>) = outliers.partition(|(_, percent)| *percent < 0.0);
     let title = comparison.metric.title();

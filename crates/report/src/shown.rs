@@ -65,6 +65,16 @@ pub(crate) fn decisive<'a>(
     })
 }
 
+/// The first reason of the kind that most of these runs have. Of equally frequent ones, the kind that is listed first
+/// explains the others.
+pub(crate) fn most_frequent<'a>(runs: &[Vec<&'a Reason>]) -> Option<&'a Reason> {
+    let times =
+        |kind: ReasonKind| runs.iter().filter(|it| it.iter().any(|it| it.kind == kind)).count();
+    let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
+    all.reverse();
+    all.into_iter().max_by_key(|reason| (times(reason.kind), std::cmp::Reverse(reason.kind)))
+}
+
 /// A sentence for each row whose figures are void or only a bound, with its first cause. Even conditions that the user
 /// asked for count.
 #[must_use]

@@ -1,5 +1,5 @@
-//! The slices of one server in one cohort: when each was measured, its CPU time per request, and whether it counts. A
-//! picture is drawn from it. Nothing is compared here.
+//! The slices of one server in one cohort as a picture and in words: when each was measured, its CPU time per request,
+//! and whether it counts. Nothing is compared.
 
 use std::ptr;
 use wirebench_schema::{
@@ -10,14 +10,14 @@ use wirebench_stats::{median, range};
 
 use crate::{
     analysis::{Analysis, Metric, StateShare, WorkloadRows},
-    chart::Axis,
+    chart::{Axis, Chart, ChartKind, Marks, Outline},
     filter::meant,
     table::states::distance,
     table_units::count,
 };
 
 /// How to read a drawing of slices.
-pub(crate) const READING: &str = "Each large mark is a slice of load on this server, in the order in which they ran; \
+const READING: &str = "Each large mark is a slice of load on this server, in the order in which they ran; \
      between two of them the other instances of the cohort have their turns. The dashed line is the value of the \
      cohort: that of the slices that count, without what all instances of a round share, so that it may lie beside \
      the marks. Small dots are the slices of the other instances, each scaled to the \
@@ -46,29 +46,9 @@ pub(crate) fn disturbance(kind: ReasonKind) -> &'static Disturbance {
     DISTURBANCES.iter().find(|it| it.0 == kind).unwrap_or(&DISTURBANCES[1])
 }
 
-/// The meaning of small dots.
-pub(crate) const OTHERS: &str = "slices of the other instances, scaled";
-
-/// The use of a slice for the value of its cohort.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SliceUse {
-    Counted,
-    Dropped(&'static Disturbance),
-    /// Excluded, because it was measured in a state of the machine that is not compared.
-    OtherState,
-}
-
-impl SliceUse {
-    /// The meaning of the mark, with a number of slices.
-    pub(crate) fn words(self, number: usize) -> String {
-        let slices = count(number, "slice");
-        match self {
-            Self::Counted => format!("{slices} counted"),
-            Self::Dropped(disturbance) => format!("{slices} dropped: {}", disturbance.2),
-            Self::OtherState => format!("{slices} excluded: the machine was in another state"),
-        }
-    }
-}
+/// The classes of states of the machine, the nearest first, and of a change.
+const STATES: [&str; 3] = ["near", "far", "farther"];
+const CHANGED: &str = "mixed";
 
 /// The slices of one server in words, for each load.
 ///
@@ -87,36 +67,33 @@ pub fn text(analysis: &Analysis<'_>, name: &str) -> Result<String, String> {
     Ok(format!("{}\nPicture over time: report.html\n", told.join("\n")))
 }
 
-/// The slices of one instance in a cohort and under one load.
-#[derive(Clone, Debug)]
-pub(crate) struct CohortSlices {
+/// The slices of a server under its first load with some, over time; none without slices.
+pub(crate) fn chart(analysis: &Analysis<'_>, variant: &VariantId) -> Option<Chart> {
+    let of_load = |rows| CohortSlices::of(analysis, rows, variant);
+    analysis.workloads.iter().find_map(of_load).map(CohortSlices::chart)
+}
+
+/// The slices of one instance in a cohort and under one load: seconds since the first slice of the cohort, and
+/// microseconds of CPU time per request.
+struct CohortSlices {
     /// The server, the load and the cohort.
-    pub(crate) title: String,
-    /// Seconds since the first slice of the cohort, microseconds of CPU time per request, and the use of each.
-    pub(crate) slices: Vec<((f64, f64), SliceUse)>,
+    title: String,
+    /// Those of each use.
+    own: Vec<Marks>,
     /// Slices of the other instances that count, scaled to the median of this one.
-    pub(crate) others: Vec<(f64, f64)>,
+    others: Vec<(f64, f64)>,
+    /// The slices of all instances in each state of the machine; empty of a machine with one state.
+    states: Vec<Marks>,
     /// The value of the instance in the cohort, in microseconds.
-    pub(crate) value: Option<f64>,
-    /// The state of the machine during each slice of all instances, and none where it changed; empty of a machine
-    /// with one state.
-    pub(crate) states: Vec<(f64, Option<usize>)>,
-    /// Each state in words.
-    pub(crate) state_words: Vec<String>,
+    value: Option<f64>,
 }
 
 impl CohortSlices {
     /// The slices of the first instance of a server, in the cohort in which most of them are excluded. None without
     /// slices.
-    pub(crate) fn of(
-        analysis: &Analysis<'_>,
-        rows: &WorkloadRows<'_>,
-        variant: &VariantId,
-    ) -> Option<Self> {
+    fn of(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>, variant: &VariantId) -> Option<Self> {
         let row = &rows.rows[rows.first_of(variant)?];
-        let excluded = |run: &Run| {
-            uses(analysis, run).iter().filter(|it| !matches!(it, SliceUse::Counted)).count()
-        };
+        let excluded = |run: &Run| uses(analysis, run).iter().filter(|it| **it > 0).count();
         // Of several the first.
         let run = row.runs.iter().rev().filter(|run| median_us(run).is_some());
         let run = run.max_by_key(|run| excluded(run))?;
@@ -125,8 +102,13 @@ impl CohortSlices {
         let all = || cohort.iter().flat_map(|run| run.outcome.slices());
         let begin = all().map(|it| it.start_ns).min()?;
         let at = |slice: &Slice| Some((seconds(slice, begin), microseconds(slice)?));
-        let own = run.outcome.slices().iter().zip(uses(analysis, run));
-        let slices = own.filter_map(|(slice, used)| Some((at(slice)?, used)));
+        let used: Vec<_> = run.outcome.slices().iter().zip(uses(analysis, run)).collect();
+        let own = looks().enumerate().map(|(at_use, (class, outline, words))| {
+            let of_use = used.iter().filter(|it| it.1 == at_use);
+            let points: Vec<_> = of_use.filter_map(|it| at(it.0)).collect();
+            let words = format!("{} {words}", count(points.len(), "slice"));
+            Marks { class, outline, words, points }
+        });
         let middle = median_us(run)?;
         let others = cohort.iter().filter(|it| !ptr::eq(**it, *run)).flat_map(|other| {
             let scale = median_us(other).map_or(0.0, |it| middle / it);
@@ -134,80 +116,87 @@ impl CohortSlices {
             counted.map(move |(seconds, us)| (seconds, us * scale))
         });
         let machine = &analysis.machine.states;
-        let state = |it: &Slice| (seconds(it, begin), machine.during(it.distances.readings()));
-        let states = if machine.count() > 1 { all().map(state).collect() } else { Vec::new() };
+        let state = |state: Option<usize>, words: &str| {
+            let begun = all().filter(|it| machine.during(it.distances.readings()) == state);
+            let points: Vec<_> = begun.map(|it| (seconds(it, begin), 0.0)).collect();
+            let class = state.map_or(CHANGED, |state| STATES[state.min(STATES.len() - 1)]);
+            let words = format!("{} of all instances: {words}", count(points.len(), "slice"));
+            Marks { class: class.to_owned(), outline: Outline::Strip, words, points }
+        };
+        let words = if machine.count() > 1 { state_words(rows) } else { Vec::new() };
+        let states = words.iter().enumerate().map(|(at, words)| state(Some(at), words));
+        let changed =
+            (machine.count() > 1).then(|| state(None, "the distance changed during a slice"));
+        let drawn = |marks: &Marks| !marks.points.is_empty();
         Some(Self {
             title: title(rows, run),
-            slices: slices.collect(),
+            own: own.filter(drawn).collect(),
             others: others.filter(|(_, us)| *us > 0.0).collect(),
+            states: states.chain(changed).filter(drawn).collect(),
             value: row.values(Metric::Cpu).get(&run.cohort()).map(|ns| ns / 1000.0),
-            states,
-            state_words: state_words(rows),
         })
     }
 
     /// Time and CPU time per request, as wide as the slices of the server need.
-    pub(crate) fn axes(&self) -> (Axis, Axis) {
-        let seconds = self.slices.iter().map(|it| it.0.0).chain(self.others.iter().map(|it| it.0));
+    fn chart(self) -> Chart {
+        let own = || self.own.iter().flat_map(|it| &it.points);
+        let seconds = own().chain(&self.others).map(|it| it.0);
         let show = |value: f64| format!("{}", (value * 100.0).round() / 100.0);
         let x = Axis::linear("time in the cohort, s", seconds.fold(0.0, f64::max), show);
-        let values: Vec<f64> = self.slices.iter().map(|it| it.0.1).chain(self.value).collect();
+        let values: Vec<f64> = own().map(|it| it.1).chain(self.value).collect();
         let (low, high) = range(&values).unwrap_or((0.0, 1.0));
         let (middle, reach) = (f64::midpoint(low, high), (high - low) * SPACE / 2.0);
         let reach = reach.max(middle * LEAST_REACH);
-        (x, Axis::span("CPU time per request, us", (middle - reach, middle + reach), show))
+        let y = Axis::span("CPU time per request, us", (middle - reach, middle + reach), show);
+        let legend = format!("Dashed line: {}. {READING}", self.value_words());
+        let others = (!self.others.is_empty()).then(|| Marks {
+            class: "others".to_owned(),
+            outline: Outline::Dot,
+            words: "slices of the other instances, scaled".to_owned(),
+            points: self.others,
+        });
+        let marks = others.into_iter().chain(self.own).chain(self.states).collect();
+        let kind = ChartKind::Dots { x, y, marks, level: self.value, begins: Vec::new() };
+        Chart::titled(format!("slices of {}", self.title), kind).explained(legend)
     }
 
     /// The meaning of the dashed line.
-    pub(crate) fn value_words(&self) -> String {
+    fn value_words(&self) -> String {
         let none = "no dashed line: the server has no value in this cohort".to_owned();
         self.value.map_or(none, |it| format!("value of the cohort: {it:.2} us"))
     }
 
     fn text(&self) -> String {
-        let uses = self.uses().map(|(used, slices)| used.words(slices.len()));
-        let states = self.by_state().map(|(_, words, begun)| {
-            format!("{} of all instances: {words}", count(begun.len(), "slice"))
-        });
-        let lines = uses.chain([self.value_words()]).chain(states);
+        let words = |marks: &Marks| marks.words.clone();
+        let value = [self.value_words()];
+        let lines = self.own.iter().map(words).chain(value).chain(self.states.iter().map(words));
         lines.fold(self.title.clone() + "\n", |text, line| text + "  " + &line + "\n")
-    }
-
-    /// Each use that occurs, with its slices.
-    pub(crate) fn uses(&self) -> impl Iterator<Item = (SliceUse, Vec<(f64, f64)>)> {
-        let dropped = DISTURBANCES.iter().map(SliceUse::Dropped);
-        let all = [SliceUse::Counted].into_iter().chain(dropped).chain([SliceUse::OtherState]);
-        let of = |used: SliceUse| {
-            let is_it = |it: &&((f64, f64), SliceUse)| it.1 == used;
-            (used, self.slices.iter().filter(is_it).map(|it| it.0).collect::<Vec<_>>())
-        };
-        all.map(of).filter(|(_, slices)| !slices.is_empty())
-    }
-
-    /// Each state of the machine that occurs, or none for a change of it, in words, and when slices began in it.
-    pub(crate) fn by_state(&self) -> impl Iterator<Item = (Option<usize>, &str, Vec<f64>)> {
-        let states = self.state_words.iter().enumerate();
-        let states = states.map(|(state, words)| (Some(state), words.as_str()));
-        let begun = |(state, words)| {
-            let is_it = |it: &&(f64, Option<usize>)| it.1 == state;
-            (state, words, self.states.iter().filter(is_it).map(|it| it.0).collect::<Vec<_>>())
-        };
-        let all = states.chain([(None, "the distance changed during a slice")]);
-        all.map(begun).filter(|(.., begun)| !begun.is_empty())
     }
 }
 
-/// The use of each slice of a run.
-fn uses(analysis: &Analysis<'_>, run: &Run) -> Vec<SliceUse> {
+/// The class, the outline and the words of each use of a slice: that it counts, disturbances for which it is dropped,
+/// and that it was measured in a state of the machine that is not compared.
+fn looks() -> impl Iterator<Item = (String, Outline, String)> {
+    let counted = ("counted".to_owned(), Outline::Dot, "counted".to_owned());
+    let dropped = DISTURBANCES.iter().map(|(_, class, words)| {
+        (format!("{class} thin"), Outline::Cross, format!("dropped: {words}"))
+    });
+    let words = "excluded: the machine was in another state".to_owned();
+    [counted].into_iter().chain(dropped).chain([("far thin".to_owned(), Outline::Ring, words)])
+}
+
+/// The place of the use of each slice of a run among the looks.
+fn uses(analysis: &Analysis<'_>, run: &Run) -> Vec<usize> {
     let slices = run.outcome.slices();
     let counted = Slice::counted(slices);
     let keep = analysis.machine.keep(analysis.machine.filter(&run.workload));
     let used = |slice: &Slice| match slice.dropped {
         Some(kind) if !counted.iter().any(|it| ptr::eq(*it, slice)) => {
-            SliceUse::Dropped(disturbance(kind))
+            let is_it = |it: &Disturbance| it.0 == disturbance(kind).0;
+            1 + DISTURBANCES.iter().position(is_it).unwrap_or_default()
         }
-        _ if !keep(&slice.distances) => SliceUse::OtherState,
-        _ => SliceUse::Counted,
+        _ if !keep(&slice.distances) => 1 + DISTURBANCES.len(),
+        _ => 0,
     };
     slices.iter().map(used).collect()
 }

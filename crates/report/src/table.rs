@@ -13,7 +13,7 @@ pub(crate) mod workload;
 use crate::{
     analysis::{Analysis, Metric},
     by_name, conclusions,
-    document::{Block, Document, Paint, Table},
+    document::{Block, Column, Document, Look, Paint, Table},
     generators, origin, pairs, published_rows, why,
 };
 
@@ -95,18 +95,12 @@ pub(crate) fn rows_of_document(analysis: &Analysis<'_>) -> Vec<Block> {
 /// not those with a number, of which the least goes first.
 #[must_use]
 pub fn listing_within(width: usize, head: &[(&str, Option<u8>)], rows: &[Vec<String>]) -> String {
-    const GAP: usize = 2;
-    let cells = |column: usize| rows.iter().map(move |row| row[column].chars().count());
-    let wide = |column: &usize| cells(*column).chain([head[*column].0.len()]).max().unwrap_or(0);
-    let mut columns: Vec<usize> = (0..head.len()).collect();
-    while columns.iter().map(|it| wide(it) + GAP).sum::<usize>() > width + GAP {
-        let dispensable = columns.iter().filter_map(|it| Some((head[*it].1?, *it)));
-        let Some((_, least)) = dispensable.min() else { break };
-        columns.retain(|it| *it != least);
-    }
-    let heads: Vec<&str> = columns.iter().map(|it| head[*it].0).collect();
-    let row = |row: &Vec<String>| columns.iter().map(|it| row[*it].clone()).collect();
-    listing(Style::Text, &heads, heads.len(), rows.iter().map(row).collect())
+    let column = |(head, dispensable): &(&str, _)| Column {
+        dispensable: *dispensable,
+        ..Column::left(*head)
+    };
+    let rows = rows.iter().map(|row| row.iter().map(|it| it.as_str().into()).collect());
+    Table::new(head.iter().map(column).collect(), rows).text(Paint(Look::Plain, width))
 }
 
 /// A table by itself, without a line feed at its end. Columns from `figures` on are aligned to the right.

@@ -1,12 +1,13 @@
 //! One of the two servers: its name, its command, and how its runs went. It has no figures.
 
 use wirebench_judge::standing::{Standing, is_disturbed, standing, voids};
-use wirebench_schema::journal::{Described, Journal, Reason, ReasonKind, Run};
+use wirebench_schema::journal::{Described, Journal, Reason, Run};
 
 use crate::{
     analysis::{Metric, WorkloadRows, are_builds, asked_for},
     compare::ProgramIdentity,
     not_measured::not_measured,
+    shown::most_frequent,
     table_units::count,
 };
 
@@ -63,7 +64,7 @@ impl<'a> Side<'a> {
             // The end of the server explains more than what disturbed it.
             let first = failures.first().filter(|_| standing != Standing::Disturbed);
             let first = first.map(|why| (*why).to_owned());
-            let why = first.or_else(|| most_frequent(of)).unwrap_or_default();
+            let why = first.or_else(|| most_frequent(of).map(Reason::brief)).unwrap_or_default();
             let of = of_all(of.len() + failures.len(), all);
             format!("{what} in {of}: {}", why.trim_end_matches('.'))
         };
@@ -125,14 +126,4 @@ fn of_all(some: usize, all: usize) -> String {
 pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize) -> Vec<usize> {
     let variant = &journal.start.variants[index].variant;
     (0..rows.rows.len()).filter(|row| rows.rows[*row].variant == variant).collect()
-}
-
-/// The sentence of the reason that most runs have.
-fn most_frequent(runs: &[Vec<&Reason>]) -> Option<String> {
-    let times =
-        |kind: ReasonKind| runs.iter().filter(|it| it.iter().any(|it| it.kind == kind)).count();
-    let mut all: Vec<&Reason> = runs.iter().flatten().copied().collect();
-    // The first of those that are equally frequent.
-    all.reverse();
-    all.into_iter().max_by_key(|reason| times(reason.kind)).map(Reason::brief)
 }

@@ -5,9 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::{cell::OnceCell, collections::BTreeMap};
 use wirebench_judge::standing::Standing;
-use wirebench_stats::{
-    Estimate, Interval, Judged, Outcome, PairLevel, Rank, geometric_mean_interval, median, outliers,
-};
+use wirebench_stats::{Estimate, Judged, Outcome, PairLevel, Rank};
 
 use super::{
     BaselineCheck, CheckState, Claim, JudgedRatio, Metric, MetricFacts, Reads, Role, Row,
@@ -26,27 +24,11 @@ pub struct Comparison {
     pub margin: f64,
     /// The baseline's two instances compared with each other.
     pub baseline_check: BaselineCheck,
-    /// One for each row, in the order of [`WorkloadRows::rows`]; none for a row without values.
-    pub rows: Vec<Option<Compared>>,
+    /// The ratio to the baseline of each row, in the order of [`WorkloadRows::rows`]; none of the baseline itself, and
+    /// where a value of a cohort is not above zero.
+    pub ratios: Vec<Option<JudgedRatio>>,
     pub(super) levels: Levels,
     ranks: OnceCell<Vec<Option<Rank>>>,
-}
-
-/// One metric of one row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    /// The median over the cohorts, in the unit of the metric's name.
-    pub median: f64,
-    /// The interval of 95 % confidence of their geometric mean (Student); absent with fewer than three,
-    /// and where one is not above zero.
-    pub interval: Option<Interval>,
-    /// The value of each cohort; they count from 0, warm-up blocks first.
-    pub by_block: BTreeMap<u32, f64>,
-    /// Cohorts whose value is far from the others', from eight cohorts on. They are in all figures.
-    pub outlier_blocks: Vec<u32>,
-    /// The ratio to the baseline; none of the baseline itself, and where a value of a cohort is not
-    /// above zero.
-    pub ratio: Option<JudgedRatio>,
 }
 
 /// Why nothing is claimed of a row.
@@ -110,35 +92,23 @@ impl WorkloadRows<'_> {
     }
 
     fn fit(&self, metric: Metric) -> Comparison {
-        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let values = self.values(metric);
         let margin = self.margins.of(metric, self.workload.phase);
         let levels = Levels::of(self, &values, margin);
         let baseline_check = BaselineCheck::of(levels.check(), margin);
         let judged = self.judge(&levels);
         let baseline = self.baseline.as_slice();
-        let rows = self.rows.iter().enumerate().map(|(index, row)| {
-            let by_block = values[index].clone();
-            let plain: Vec<f64> = by_block.values().copied().collect();
-            let blocks: Vec<u32> = by_block.keys().copied().collect();
-            let ratio = judged[index].as_ref().and_then(|judged| {
-                let (ratios, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
-                let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
-                let ratio = JudgedRatio::of(judged, ratios, reads, withheld, margin);
-                Some(match row.role.is_compared() {
-                    true => ratio,
-                    false => JudgedRatio { claim: None, inconclusive: None, ..ratio },
-                })
-            });
-            Some(Compared {
-                median: median(&plain)?,
-                interval: geometric_mean_interval(&plain),
-                outlier_blocks: outliers(&plain).into_iter().map(|place| blocks[place]).collect(),
-                ratio,
-                by_block,
+        let ratio = |(index, row): (usize, &Row<'_>)| {
+            let (ratios, reads) = (self.ratios(index, &values)?, self.reads(row, metric));
+            let withheld = self.withheld([&[index], baseline], metric, baseline_check.state);
+            let ratio = JudgedRatio::of(judged[index].as_ref()?, ratios, reads, withheld, margin);
+            Some(match row.role.is_compared() {
+                true => ratio,
+                false => JudgedRatio { claim: None, inconclusive: None, ..ratio },
             })
-        });
-        let (rows, ranks) = (rows.collect(), OnceCell::new());
-        Comparison { metric, margin, baseline_check, rows, levels, ranks }
+        };
+        let (ratios, ranks) = (self.rows.iter().enumerate().map(ratio).collect(), OnceCell::new());
+        Comparison { metric, margin, baseline_check, ratios, levels, ranks }
     }
 
     /// Why nothing is claimed of two sides after the check of their programs, whatever the figures are.
@@ -180,8 +150,7 @@ impl WorkloadRows<'_> {
         for (index, judgement) in family.iter().zip(levels.judge(&family)) {
             judged[*index] = judgement;
         }
-        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-        if let Some(second) = self.rows.iter().position(is_second) {
+        if let Some(second) = self.second() {
             judged[second] = levels.check().map(|check| check.judged);
         }
         judged
@@ -190,27 +159,17 @@ impl WorkloadRows<'_> {
     /// The ratios of a row within cohorts: to the geometric mean of the baseline's instances, and of
     /// its second instance to the first. None without any.
     fn ratios(&self, index: usize, values: &[Values]) -> Option<Values> {
-        let first = &values[self.baseline?];
-        let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-        let second = self.rows.iter().position(is_second).filter(|second| *second != index);
-        let whole = |row: &&Values| row.values().all(|value| *value > 0.0);
-        let second = second.map(|second| &values[second]).filter(whole);
-        let base = |block: &u32| {
-            let instances = [Some(first), second].map(|it| it.and_then(|it| it.get(block)));
-            let logs: Vec<f64> = instances.into_iter().flatten().map(|value| value.ln()).collect();
-            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
-        };
-        let ratio = |(block, value): (&u32, &f64)| Some((*block, value / base(block)?));
-        let ratios: Values = values[index].iter().filter_map(ratio).collect();
+        let is_whole = |row: &usize| values[*row].values().all(|value| *value > 0.0);
+        let second = self.second().filter(|second| *second != index).filter(is_whole);
+        let instances: Vec<usize> = [self.baseline?].into_iter().chain(second).collect();
+        let ratios = ratios([&instances, &[index]], values);
         (!ratios.is_empty()).then_some(ratios)
     }
 
     /// The ranks among each other of all rows but the baseline's second instance.
     fn rank(&self, levels: &Levels, metric: Metric) -> Vec<Option<Rank>> {
-        let ranked: Vec<usize> = (0..self.rows.len())
-            .filter(|index| self.rows[*index].role != Role::SecondOfBaseline)
-            .filter(|index| self.rows[*index].standing(metric).is_compared())
-            .collect();
+        let mut ranked = self.firsts();
+        ranked.retain(|index| self.rows[*index].standing(metric).is_compared());
         let mut found = levels.ranks(&ranked, metric);
         if metric.is_bounded_by_generator() {
             let limited: Vec<bool> =
@@ -223,6 +182,21 @@ impl WorkloadRows<'_> {
         }
         ranks
     }
+}
+
+/// The ratio of the geometric means of both sides in each cohort that has values of both.
+pub(super) fn ratios(sides: [&[usize]; 2], values: &[Values]) -> Values {
+    let mean = |rows: &[usize], block: &u32| {
+        let of_block = rows.iter().filter_map(|row| values[*row].get(block));
+        let logs: Vec<f64> = of_block.map(|value| value.ln()).collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    };
+    let blocks = sides[1].iter().flat_map(|row| values[*row].keys());
+    let ratio = |block: &u32| {
+        let [first, second] = sides.map(|rows| mean(rows, block));
+        Some((*block, (second? - first?).exp()))
+    };
+    blocks.filter_map(ratio).collect()
 }
 
 /// What may be claimed of a ratio unless it is withheld, and why nothing may.

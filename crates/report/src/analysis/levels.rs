@@ -7,7 +7,7 @@ use wirebench_stats::{
     judge_against, judge_pairs, pair_levels, rank_levels,
 };
 
-use super::{Metric, MetricFacts, Role, WorkloadRows, comparison::Values, looks};
+use super::{Metric, MetricFacts, WorkloadRows, comparison::Values, looks};
 
 /// The model of a workload by one metric.
 #[derive(Clone, Debug)]
@@ -49,12 +49,8 @@ impl Levels {
         let cells = cells(values);
         let has_values = |index: &usize| cells[*index].iter().any(|cell| cell.is_finite());
         let first = first.filter(has_values);
-        let is_second = |index: &usize| {
-            first == rows.baseline && rows.rows[*index].role == Role::SecondOfBaseline
-        };
-        let second = (0..cells.len()).filter(is_second).filter(has_values);
-        let baseline = first.map(|first| std::iter::once(first).chain(second).collect());
-        let baseline: Vec<usize> = baseline.unwrap_or_default();
+        let second = rows.second().filter(|_| first.is_some() && first == rows.baseline);
+        let baseline: Vec<usize> = first.into_iter().chain(second.filter(has_values)).collect();
         let (model, looks) = (TwoWay::fit(&cells, &baseline), rows.looks.clone());
         Self { model, baseline, margin, looks }
     }
@@ -86,22 +82,22 @@ impl Levels {
 
     /// What is needed to compare any two of `rows`; the baseline stands for both of its instances.
     pub(super) fn pairs(&self, rows: &[usize]) -> Vec<Option<PairLevel>> {
-        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
-        let pairs = |model| pair_levels(model, &items);
+        let pairs = |model| pair_levels(model, &self.items(rows));
         self.model.as_ref().map_or_else(|| vec![None; rows.len()], pairs)
     }
 
     /// One of `rows` against another one, by an interval that holds for all pairs of them.
     pub(super) fn judge_pair(&self, rows: &[usize], pair: [usize; 2]) -> Option<Judged> {
-        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
         let place = |row: usize| rows.iter().position(|it| *it == row);
         let pair = [place(pair[0])?, place(pair[1])?];
-        judge_pairs(self.model.as_ref()?, &items, &[pair], self.margin).pop()?
+        judge_pairs(self.model.as_ref()?, &self.items(rows), &[pair], self.margin).pop()?
     }
 
-    /// The rows with the instances of a program.
-    fn item(&self, row: usize) -> Vec<usize> {
-        if self.baseline.first() == Some(&row) { self.baseline.clone() } else { vec![row] }
+    /// The instances of each program.
+    fn items(&self, rows: &[usize]) -> Vec<Vec<usize>> {
+        let is_baseline = |row: &usize| self.baseline.first() == Some(row);
+        let item = |row| if is_baseline(row) { self.baseline.clone() } else { vec![*row] };
+        rows.iter().map(item).collect()
     }
 
     /// The ranks of `rows`; the baseline stands for both of its instances.
@@ -110,8 +106,7 @@ impl Levels {
             true => Better::More,
             false => Better::Less,
         };
-        let items: Vec<Vec<usize>> = rows.iter().map(|row| self.item(*row)).collect();
-        let ranks = |model| rank_levels(model, &items, better, self.margin);
+        let ranks = |model| rank_levels(model, &self.items(rows), better, self.margin);
         self.model.as_ref().map_or_else(|| vec![None; rows.len()], ranks)
     }
 }

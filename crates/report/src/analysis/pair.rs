@@ -30,9 +30,7 @@ impl WorkloadRows<'_> {
             return self.to_baseline(metric, row);
         }
         let comparison = self.compare(metric);
-        let is_ranked = |index: &usize| self.rows[*index].role != Role::SecondOfBaseline;
-        let ranked: Vec<usize> = (0..self.rows.len()).filter(is_ranked).collect();
-        let judged = comparison.levels.judge_pair(&ranked, [row, reference])?;
+        let judged = comparison.levels.judge_pair(&self.firsts(), [row, reference])?;
         let (check, margin) = (comparison.baseline_check.state, comparison.margin);
         let withheld = self.withheld([&[row], &[reference]], metric, check);
         let [row, reference] = [row, reference].map(|index| self.rows[index].is_limited());
@@ -42,17 +40,13 @@ impl WorkloadRows<'_> {
 
     /// A row that is compared over the baseline.
     pub(crate) fn to_baseline(&self, metric: Metric, row: usize) -> Option<JudgedRatio> {
-        let compared = self.compare(metric).rows[row].as_ref()?;
-        compared.ratio.clone().filter(|it| it.claim.is_some())
+        self.compare(metric).ratios[row].clone().filter(|it| it.claim.is_some())
     }
 
     /// The logarithm of the mean of a program's instances in each block. Empty if a value is not above zero.
     fn by_block(&self, metric: Metric, row: usize) -> BTreeMap<u32, f64> {
-        let is_second = |index: &usize| {
-            self.rows[row].role == Role::Baseline
-                && self.rows[*index].role == Role::SecondOfBaseline
-        };
-        let instances = (0..self.rows.len()).filter(|index| *index == row || is_second(index));
+        let second = self.second().filter(|_| self.rows[row].role == Role::Baseline);
+        let instances = [row].into_iter().chain(second);
         let mut logs: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (cohort, value) in instances.flat_map(|index| self.rows[index].values(metric)) {
             if value <= 0.0 {

@@ -40,14 +40,13 @@ impl Analysis<'_> {
             let Some(baseline) = workload.baseline else { continue };
             let blocks = workload.rows[baseline].blocks_measured();
             let compared = workload.compare(Metric::primary(workload.workload.phase));
-            for (row, compared) in workload.rows.iter().zip(&compared.rows) {
+            for (row, ratio) in workload.rows.iter().zip(&compared.ratios) {
                 let measured = row.blocks_measured();
                 let fails = measured == 0 || (measured as f64) < blocks as f64 * MISSED;
-                let ratio = compared.as_ref().and_then(|it| it.ratio.as_ref());
                 // After this many blocks without a ratio, there will be none.
                 let is_hopeless = ratio.is_none() && measured.min(blocks) >= MIN_COHORTS;
                 if row.role.is_compared() && !fails && !is_hopeless {
-                    awaited.push(ratio);
+                    awaited.push(ratio.as_ref());
                 }
             }
         }

@@ -222,6 +222,22 @@ fn has_remarks(
 }
 
 impl WorkloadRows<'_> {
+    /// The baseline's second instance.
+    pub(crate) fn second(&self) -> Option<usize> {
+        self.rows.iter().position(|row| row.role == Role::SecondOfBaseline)
+    }
+
+    /// All rows but the baseline's second instance.
+    pub(super) fn firsts(&self) -> Vec<usize> {
+        let second = self.second();
+        (0..self.rows.len()).filter(|row| Some(*row) != second).collect()
+    }
+
+    /// The value of each row in each cohort.
+    pub(super) fn values(&self, metric: Metric) -> Vec<BTreeMap<u32, f64>> {
+        self.rows.iter().map(|row| row.values(metric)).collect()
+    }
+
     /// The row of the first copy of a variant.
     pub(crate) fn first_of(&self, variant: &VariantId) -> Option<usize> {
         self.rows.iter().position(|row| row.variant == variant && row.copy == 0)

@@ -5,7 +5,7 @@ use wirebench_stats::{Bounds, Judged, TwoWay, check_baseline, judge_sides};
 
 use super::{
     BaselineCheck, CheckState, Claim, Inconclusive, JudgedRatio, Metric, Reads, WorkloadRows,
-    comparison::{Values, claim},
+    comparison::{claim, ratios},
     levels::cells,
     looks,
 };
@@ -66,8 +66,7 @@ impl JudgedSides {
 impl WorkloadRows<'_> {
     /// The logarithms of each row in the cohorts that have a value of every row.
     pub(crate) fn complete_cells(&self, metric: Metric) -> Vec<Vec<f64>> {
-        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
-        let cells = cells(&values);
+        let cells = cells(&self.values(metric));
         let is_complete = |cohort: &usize| cells.iter().all(|row| row[*cohort].is_finite());
         let count = cells.first().map_or(0, Vec::len);
         let complete: Vec<usize> = (0..count).filter(is_complete).collect();
@@ -85,7 +84,7 @@ impl WorkloadRows<'_> {
         comparisons: usize,
     ) -> Option<SideRatio> {
         let margin = self.margins.of(metric, self.workload.phase);
-        let values: Vec<Values> = self.rows.iter().map(|row| row.values(metric)).collect();
+        let values = self.values(metric);
         let cells = cells(&values);
         let has_values = |row: &&usize| cells[**row].iter().any(|cell| cell.is_finite());
         let sides = sides.map(|rows| rows.iter().filter(has_values).copied().collect::<Vec<_>>());
@@ -108,19 +107,4 @@ impl WorkloadRows<'_> {
     fn is_limited(&self, rows: &[usize]) -> bool {
         rows.iter().any(|row| self.rows[*row].is_limited())
     }
-}
-
-/// The ratio of the geometric means of both sides in each cohort that has values of both.
-fn ratios(sides: [&[usize]; 2], values: &[Values]) -> Values {
-    let mean = |rows: &[usize], block: &u32| {
-        let of_block = rows.iter().filter_map(|row| values[*row].get(block));
-        let logs: Vec<f64> = of_block.map(|value| value.ln()).collect();
-        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
-    };
-    let blocks = sides[1].iter().flat_map(|row| values[*row].keys());
-    let ratio = |block: &u32| {
-        let [first, second] = sides.map(|rows| mean(rows, block));
-        Some((*block, (second? - first?).exp()))
-    };
-    blocks.filter_map(ratio).collect()
 }

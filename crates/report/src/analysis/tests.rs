@@ -16,8 +16,12 @@ mod rules;
 mod sort;
 mod states;
 
-/// What is known of a row by what the fixtures of its phase differ in.
-fn compared_and_ranked(journal: &Journal, name: &str) -> (Compared, Option<Rank>) {
+/// Asks for a fact of a row by what the fixtures of its phase differ in.
+fn of_row<T>(
+    journal: &Journal,
+    name: &str,
+    fact: impl Fn(&WorkloadRows<'_>, usize, Metric) -> T,
+) -> T {
     let workload = rows(journal).remove(0);
     let index = workload.rows.iter().position(|row| row.name() == name);
     let index = index.unwrap_or_else(|| panic!("no row {name}"));
@@ -25,15 +29,20 @@ fn compared_and_ranked(journal: &Journal, name: &str) -> (Compared, Option<Rank>
         Phase::Saturate => Metric::Throughput,
         phase => Metric::primary(phase),
     };
-    (workload.compare(metric).rows[index].clone().unwrap(), workload.ranks(metric)[index])
+    fact(&workload, index, metric)
 }
 
-fn compared(journal: &Journal, name: &str) -> Compared {
-    compared_and_ranked(journal, name).0
+fn judged(journal: &Journal, name: &str) -> Option<JudgedRatio> {
+    of_row(journal, name, |rows, index, metric| rows.compare(metric).ratios[index].clone())
 }
 
 fn rank(journal: &Journal, name: &str) -> Option<Rank> {
-    compared_and_ranked(journal, name).1
+    of_row(journal, name, |rows, index, metric| rows.ranks(metric)[index])
+}
+
+/// How many cohorts are in its figures.
+fn cohorts(journal: &Journal, name: &str) -> usize {
+    of_row(journal, name, |rows, index, metric| rows.rows[index].values(metric).len())
 }
 
 fn widest_interval(journal: &Journal) -> Option<f64> {
@@ -46,7 +55,7 @@ fn text(journal: &Journal, metric: Metric) -> String {
 }
 
 fn claim(journal: &Journal, name: &str) -> Claim {
-    compared(journal, name).ratio.unwrap().claim.unwrap()
+    judged(journal, name).unwrap().claim.unwrap()
 }
 
 #[test]
@@ -122,9 +131,8 @@ fn missing_and_failed_runs_leave_the_pairs_that_are_there() {
     journal.runs.retain(|run| !(go(run) && run.block == 2));
     let third = journal.runs.iter_mut().find(|run| go(run) && run.block == 3).unwrap();
     third.outcome = failed("the server ended");
-    let compared = compared(&journal, "go/net");
-    assert_eq!(compared.by_block.len(), 4);
-    let ratio = compared.ratio.unwrap();
+    assert_eq!(cohorts(&journal, "go/net"), 4);
+    let ratio = judged(&journal, "go/net").unwrap();
     assert_eq!(ratio.by_block.keys().copied().collect::<Vec<_>>(), [0, 1, 4, 5]);
     assert_eq!((ratio.estimate.samples, ratio.claim), (4, Some(Claim::Lower)));
     let workload = &rows(&journal)[0];
@@ -142,8 +150,11 @@ fn a_strange_cohort_is_flagged_from_eight_on_and_kept() {
         }
         let go = |run: &&mut Run| run.variant.to_string() == "go/net" && run.block == 4;
         journal.runs.iter_mut().find(go).unwrap().outcome = rate(60e3);
-        let compared = compared(&journal, "go/net");
-        (compared.outlier_blocks, compared.by_block.len())
+        let cells = crate::build::cells(&Analysis::of(&journal));
+        let cell = cells.iter().find(|it| it.id.server == "go/net").unwrap();
+        let samples = &cell.figure(Metric::Throughput).unwrap().samples;
+        let outliers = samples.iter().filter(|it| it.outlier).map(|it| it.cohort);
+        (outliers.collect::<Vec<u32>>(), samples.len())
     };
     assert_eq!(strange(6), (vec![], 6));
     assert_eq!(strange(8), (vec![4], 8));
@@ -155,7 +166,7 @@ fn warm_up_blocks_and_pilots_never_count() {
     for counts in [Counts::WarmUp, Counts::Pilot] {
         journal.runs.push(Run { counts, ..run(9, "go/net", rate(1.0)) });
     }
-    assert_eq!(compared(&journal, "go/net").by_block.len(), 6);
+    assert_eq!(cohorts(&journal, "go/net"), 6);
     assert_eq!(rows(&journal)[0].blocks, 6);
     journal.runs.retain(|run| run.counts == Counts::Pilot);
     assert!(rows(&journal)[0].rows.is_empty());
@@ -179,8 +190,7 @@ fn silence_is_compared_by_memory_per_connection() {
     trio(&mut journal, &name, (100.0, 4000.0), silence);
     assert_eq!(claim(&journal, "go/net"), Claim::Higher);
     let workload = rows(&journal).remove(0);
-    let cpu = workload.compare(Metric::IdleCpu);
-    let share = cpu.rows[2].as_ref().unwrap().median;
+    let share = workload.rows[2].median(Metric::IdleCpu).unwrap();
     assert!((share - 0.0025).abs() < 1e-12, "{share}");
 }
 
@@ -221,8 +231,11 @@ fn who_used_no_time_in_some_blocks_is_not_judged_by_the_others() {
         add(&mut journal, &name, ("go/net", 0), row, idle);
         let workload = rows(&journal).remove(0);
         let comparison = workload.compare(Metric::IdleCpu);
-        let row = comparison.rows[2].clone().unwrap();
-        (row.ratio, workload.ranks(Metric::IdleCpu)[2], comparison.baseline_check.state)
+        (
+            comparison.ratios[2].clone(),
+            workload.ranks(Metric::IdleCpu)[2],
+            comparison.baseline_check.state,
+        )
     };
     let (one, two) = (noisy(1e6, 1), noisy(2e6, 5));
     let (ratio, rank, _) = of(one, two);

@@ -72,7 +72,9 @@ mod tests {
         assert_eq!((waking(&one), waking(&both)), (vec![None; 3], vec![Some(price); 3]));
         let compared = |analysis: &Analysis<'_>| {
             let rows = &analysis.workloads[0];
-            format!("{:?}", rows.compare(super::super::Metric::Cpu).rows)
+            let metric = super::super::Metric::Cpu;
+            let values: Vec<_> = rows.rows.iter().map(|it| it.values(metric)).collect();
+            (rows.compare(metric).ratios.clone(), values)
         };
         assert_eq!(compared(&one), compared(&both));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use wirebench_schema::{
     id::VariantId,
-    journal::{Journal, ReasonKind, Weight},
+    journal::{Journal, Reason, ReasonKind, Weight},
     load::{LoadModel, LoadReport, NamedRequests, RateCurve},
     suite::{Phase, Workload},
 };
@@ -12,7 +12,7 @@ use wirebench_stats::{geometric_mean_interval, median, outliers};
 use crate::{
     analysis::{Metric, MetricFacts, Reads, Row, WorkloadRows},
     by_name,
-    notes::Notes,
+    notes::{Notes, Remark},
     remarks::remarks,
     view::{Cell, CellId, Figure, Reasons, Runs, Sample},
 };
@@ -169,31 +169,22 @@ fn trouble(reasons: &[Reasons], notes: &[String]) -> String {
     text.map_or("not measured", |text| text.trim_start_matches("! ")).to_owned()
 }
 
-/// What the reasons of one kind and weight have said.
-#[derive(Default)]
-struct ReasonTexts {
-    figures: Vec<Option<f64>>,
-    texts: Notes,
-}
-
 /// The reasons of all runs, those of a kind and a weight together, the gravest first.
 fn reasons(rows: &[&Row<'_>]) -> Vec<Reasons> {
-    let mut found: BTreeMap<(Weight, ReasonKind), ReasonTexts> = BTreeMap::new();
+    let mut found: BTreeMap<(Weight, ReasonKind), Vec<&Reason>> = BTreeMap::new();
     for reason in rows.iter().flat_map(|row| row.reasons()) {
-        let said = found.entry((reason.weight, reason.kind)).or_default();
-        said.figures.push(reason.figure);
-        said.texts.add(reason);
+        found.entry((reason.weight, reason.kind)).or_default().push(reason);
     }
-    let one = |((weight, kind), said): ((Weight, ReasonKind), ReasonTexts)| {
-        let known: Vec<f64> = said.figures.iter().copied().flatten().collect();
-        let range = wirebench_stats::range(&known);
+    let one = |((weight, kind), reasons): ((Weight, ReasonKind), Vec<&Reason>)| {
+        let figures: Vec<f64> = reasons.iter().filter_map(|it| it.figure).collect();
+        let range = wirebench_stats::range(&figures);
         Reasons {
             kind,
             weight,
-            times: said.figures.len(),
+            times: reasons.len(),
             figure_least: range.map(|(least, _)| least),
             figure_most: range.map(|(_, most)| most),
-            texts: said.texts.texts().collect(),
+            texts: Notes::of(reasons.into_iter().map(Remark::from)).texts().collect(),
         }
     };
     found.into_iter().rev().map(one).collect()

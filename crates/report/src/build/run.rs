@@ -59,9 +59,8 @@ fn of_rows(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>) -> Vec<Cell> {
             if metric.compared().is_none() {
                 continue;
             }
-            let compared = rows.compare(metric).rows[index].as_ref();
             let baseline = rows.baseline.map(|it| rows.rows[it].standing(metric).is_compared());
-            let ratio = compared.and_then(|it| it.ratio.clone());
+            let ratio = rows.compare(metric).ratios[index].clone();
             let valid = figure.valid && baseline == Some(true);
             figure.rank = rows.ranks(metric)[index];
             figure.ratios.extend(ratio.map(|it| Ratio::of(Reference::Baseline, it, valid)));
@@ -83,8 +82,7 @@ fn others(
     let mut found: BTreeMap<usize, Vec<Ratio>> = BTreeMap::new();
     for state in rows.states.others.iter().map(|it| it.state) {
         let Some(there) = analysis.in_state(rows, state) else { continue };
-        for (index, row) in there.compare(metric).rows.iter().enumerate() {
-            let ratio = row.as_ref().and_then(|it| it.ratio.clone());
+        for (index, ratio) in there.compare(metric).ratios.iter().cloned().enumerate() {
             let valid = there.rows[index].standing(metric).is_compared();
             let ratio = ratio.map(|it| Ratio::of(Reference::Baseline, it, valid));
             found

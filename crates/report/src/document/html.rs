@@ -59,10 +59,7 @@ impl Regions {
                 @if let Some(title) = title { p { (title) ":" } }
                 (list(items))
             },
-            Block::Table(table) if is_folded => {
-                self.table(table, &table.rows.iter().collect::<Vec<_>>())
-            }
-            Block::Table(table) => self.table(table, &table.shown().collect::<Vec<_>>()),
+            Block::Table(table) => self.table(table, &table.shown(is_folded)),
             Block::Preformatted(text) => html! {
                 div.scroll tabindex="0" role="region" aria-label=(self.name("text")) { pre { (text.trim_end()) } }
             },

@@ -45,10 +45,7 @@ impl Block {
             Self::Lines(lines) if lines.len() == 1 => markdown(&lines[0]),
             Self::Lines(items) | Self::List(None, items) => list(items),
             Self::List(Some(title), items) => format!("{}:\n\n{}", markdown(title), list(items)),
-            Self::Table(table) if is_folded => {
-                table.markdown(&table.rows.iter().collect::<Vec<_>>())
-            }
-            Self::Table(table) => table.markdown(&table.shown().collect::<Vec<_>>()),
+            Self::Table(table) => table.markdown(&table.shown(is_folded)),
             Self::Section(title, blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
                 let parts = blocks.map(|block| block.markdown(is_folded));

@@ -114,8 +114,9 @@ impl Table {
         self.rows.iter().any(|row| row.is_folded)
     }
 
-    pub(super) fn shown(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| !row.is_folded)
+    /// The rows that are shown, and with `folded` all of them.
+    pub(super) fn shown(&self, folded: bool) -> Vec<&Row> {
+        self.rows.iter().filter(|row| folded || !row.is_folded).collect()
     }
 
     /// The texts of some rows, with references to the notes below them.

@@ -63,7 +63,7 @@ impl Block {
 
 impl Table {
     pub(crate) fn text(&self, paint: Paint) -> String {
-        let rows: Vec<_> = self.shown().collect();
+        let rows = self.shown(false);
         let numbered = Self::numbered(&rows);
         let mut lines = match rows.is_empty() {
             true => Vec::new(),

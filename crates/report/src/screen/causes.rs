@@ -1,35 +1,35 @@
 //! Why figures are hidden or absent: one line for each cause, with the rows that it concerns.
 //! The reasons of single runs are in the details.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::BTreeMap;
 use wirebench_schema::{
     journal::{
-        Bound, Cost, Counts, Journal, Measurement, Placement, ProgramShare, Reason, ReasonKind,
-        Run, RunSide, Weight, next_step, unstoppable,
+        Bound, Cost, Counts, Journal, Measurement, ProgramShare, Reason, ReasonKind, Run, Weight,
+        next_step, unstoppable,
     },
     suite::{Phase, Scale},
 };
 
-use super::row::{is_listed, name};
+use super::{
+    model::title,
+    row::{is_listed, name},
+};
 use crate::{
-    analysis::{self, Row, WorkloadRows},
+    analysis::{self, Analysis, Row, WorkloadRows},
+    notes::Remark,
     published_rows::{self, few},
     remarks::{SHIFT, is_shifted},
     services,
-    shown::{Shown, decisive, shown, was_bound_by},
-    table,
+    shown::{Shown, decisive, most_frequent, shown, was_bound_by},
+    table::{self, states::sentences},
     table_units::latency,
 };
 
 /// Rows that a cause names; more are counted.
 const NAMED_ROWS: usize = 2;
-const NAMED_PROGRAMS: usize = 2;
 
 /// A workload's rows with the name of its load.
-pub(super) type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
+type Labelled<'r, 'a> = (String, &'r WorkloadRows<'a>);
 
 /// Each row, after the name of its load and the other rows of it.
 fn labelled<'r, 'a>(
@@ -41,131 +41,72 @@ fn labelled<'r, 'a>(
     workloads.iter().flat_map(rows)
 }
 
-/// Everything that hides figures or keeps rows from having some, and what to do about rows that were disturbed, if
-/// there are any.
-pub(super) fn causes(
-    journal: &Journal,
-    workloads: &[Labelled<'_, '_>],
-) -> (Vec<String>, Option<&'static str>) {
+/// Everything that hides or qualifies figures or keeps rows from having some, and what to do about rows that were
+/// disturbed, if there are any.
+pub(super) fn causes(analysis: &Analysis<'_>) -> (Vec<String>, Option<&'static str>) {
+    let journal = analysis.journal;
+    let workloads: &Vec<Labelled<'_, '_>> = &(analysis.workloads.iter())
+        .map(|it| (format!("{} {}", it.workload.scenario, title(it)), it))
+        .collect();
     // What has no figures comes before what is wrong with some.
-    let mut lines = [conditions(journal), unavailable(journal), refusals(journal)].concat();
+    let mut lines = sentences(&analysis.workloads);
+    lines.extend([conditions(journal), unavailable(journal), refusals(journal)].concat());
     lines.extend([too_slow(workloads), failures(workloads), services::notes(journal)].concat());
-    // The names and runs of rows of which the same is hidden for the same kind of reason.
-    type HiddenRows<'a> = (Vec<String>, Vec<&'a Run>);
-    let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows<'_>> = BTreeMap::new();
+    // The names of rows of which the same is hidden for the same kind of reason, and all that was found of it.
+    type HiddenRows = (Vec<String>, Option<Remark>);
+    let mut groups: BTreeMap<(Shown, ReasonKind), HiddenRows> = BTreeMap::new();
+    let mut programs: Vec<&ProgramShare> = Vec::new();
     for (label, rows, row) in labelled(workloads).filter(|(.., row)| is_listed(row)) {
         let is_shifted = is_shifted(journal, rows, row);
         // All that other work does to a row is in one line.
         let shown = if is_shifted { shown(row).min(Shown::Shifted) } else { shown(row) };
-        let Some(kind) = main_kind(row, shown) else { continue };
-        let (names, runs) = groups.entry((shown, worded_as(kind))).or_default();
+        let Some(kind) = main_kind(row, shown).map(worded_as) else { continue };
+        if kind.is_disturbance() {
+            programs.extend(row.reasons().flat_map(|it| it.programs.iter().flatten()));
+        }
+        let (names, found) = groups.entry((shown, kind)).or_default();
         names.push(format!("{} {label}", name(row)));
-        runs.extend(&row.runs);
+        let counts = |it: &&Reason| it.weight > Weight::Note || kind == ReasonKind::FewSamples;
+        let reasons = row.reasons().filter(|it| worded_as(it.kind) == kind).filter(counts);
+        let reasons = reasons.map(|it| {
+            let figure = it.figure.filter(|_| it.kind == kind);
+            Remark::from(&Reason { kind, figure, ..it.clone() })
+        });
+        *found = found.take().into_iter().chain(reasons).reduce(Remark::with);
     }
-    let mut disturbed: Vec<&Run> = Vec::new();
-    for ((shown, kind), (names, runs)) in &groups {
-        disturbed.extend(kind.is_disturbance().then_some(runs).into_iter().flatten());
-        let tail = if *shown == Shown::NoTail { "p99 of " } else { "" };
-        let rows = few(names, NAMED_ROWS, "rows");
-        let cause = cause(*kind, runs, &journal.start.placement);
-        let shift = if *shown == Shown::Shifted { format!("; {SHIFT}") } else { String::new() };
-        lines.push(format!("{tail}{rows}: {cause}{shift}"));
+    let is_disturbed = groups.keys().any(|(_, kind)| kind.is_disturbance());
+    for ((shown, _), (names, found)) in groups {
+        let tail = if shown == Shown::NoTail { "p99 of " } else { "" };
+        let rows = few(&names, NAMED_ROWS, "rows");
+        let found = found.map_or_else(|| "too few samples".to_owned(), |it| it.short());
+        let shift = if shown == Shown::Shifted { format!("; {SHIFT}") } else { String::new() };
+        lines.push(format!("{tail}{rows}: {found}{shift}"));
     }
-    lines.extend(unstoppable(seen_in(&disturbed).filter(|it| it.is_much())));
+    lines.extend(unstoppable(programs.iter().copied().filter(|it| it.is_much())));
     // On shared CPUs the two sides together are the bottleneck.
     lines.extend(journal.start.placement.disjoint.then(|| unsaturated(workloads)).flatten());
-    (lines, (!disturbed.is_empty()).then(|| next_step(seen_in(&disturbed))))
+    (lines, is_disturbed.then(|| next_step(programs)))
+}
+
+/// The kind whose sentence a reason has. All that other work does to rows is in one line.
+const fn worded_as(kind: ReasonKind) -> ReasonKind {
+    if kind.is_disturbance() { ReasonKind::Neighbour } else { kind }
 }
 
 /// The kind that most runs of a row have, of those that hide something.
-fn main_kind(row: &Row<'_>, shown: Shown) -> Option<ReasonKind> {
-    let mut counts: BTreeMap<ReasonKind, usize> = BTreeMap::new();
-    for run in &row.runs {
-        let mut kinds: BTreeSet<ReasonKind> = decisive(run, row, shown).map(|it| it.kind).collect();
-        let spoils = |it: &Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
-        if shown != Shown::All && run.outcome.reasons().iter().any(spoils) {
+fn main_kind<'a>(row: &'a Row<'a>, shown: Shown) -> Option<ReasonKind> {
+    let spoils = |it: &&Reason| it.kind == ReasonKind::Throttled && it.weight == Weight::Invalid;
+    let of_run = |run: &&'a Run| -> Vec<&'a Reason> {
+        let throttled = run.outcome.reasons().iter().find(spoils);
+        match throttled.filter(|_| shown != Shown::All) {
             // Whatever else there is, such as a rate that was not reached, follows from it.
-            kinds = BTreeSet::from([ReasonKind::Throttled]);
+            Some(reason) => vec![reason],
+            None => decisive(run, row, shown).collect(),
         }
-        kinds.into_iter().for_each(|kind| *counts.entry(kind).or_default() += 1);
-    }
-    let most = counts.into_iter().max_by_key(|(kind, count)| (*count, Reverse(*kind)));
-    most.map(|(kind, _)| kind)
-        .or_else(|| (shown == Shown::NoTail).then_some(ReasonKind::FewSamples))
-}
-
-/// The programs that the reasons of these runs name.
-fn seen_in<'a>(runs: &[&'a Run]) -> impl Iterator<Item = &'a ProgramShare> {
-    let reasons: Vec<&Reason> = runs.iter().flat_map(|run| run.outcome.reasons()).collect();
-    reasons.into_iter().flat_map(|reason| reason.programs.iter().flatten())
-}
-
-/// The kind that has the sentence of this one, so that each sentence appears once.
-const fn worded_as(kind: ReasonKind) -> ReasonKind {
-    match kind {
-        kind if kind.is_disturbance() => ReasonKind::Neighbour,
-        ReasonKind::ConnectionsBusy => ReasonKind::ScheduleLag,
-        kind => kind,
-    }
-}
-
-fn cause(kind: ReasonKind, runs: &[&Run], placement: &Placement) -> String {
-    match kind {
-        kind if kind.is_disturbance() => {
-            format!("disturbed by {}{}", programs(runs), cpus(runs, placement))
-        }
-        ReasonKind::Stolen => "disturbed by the hypervisor".to_owned(),
-        ReasonKind::BelowRate => "the rate was not reached".to_owned(),
-        ReasonKind::ScheduleLag => "requests were sent late".to_owned(),
-        ReasonKind::NotSteady => "not steady, may still be warming up".to_owned(),
-        ReasonKind::NoCost => "CPU time unknown".to_owned(),
-        ReasonKind::FewSamples => "too few samples".to_owned(),
-        other => {
-            let reasons = runs.iter().flat_map(|run| run.outcome.reasons());
-            let first = reasons.into_iter().find(|reason| reason.kind == other);
-            first.map_or_else(|| format!("not valid ({other})"), Reason::brief)
-        }
-    }
-}
-
-/// The programs that used the most CPU time in these runs, of those to be stopped if there is one.
-fn programs(runs: &[&Run]) -> String {
-    let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
-    let none_to_stop = !seen_in(runs).any(ProgramShare::is_worth_stopping);
-    let named = seen_in(runs).filter(|it| none_to_stop || it.is_worth_stopping());
-    named.for_each(|it| *shares.entry(&it.name).or_default() += it.share);
-    let mut names: Vec<(&str, f64)> = shares.into_iter().collect();
-    names.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let shown: Vec<&str> = names.into_iter().take(NAMED_PROGRAMS).map(|(name, _)| name).collect();
-    let reasons = || runs.iter().flat_map(|run| run.outcome.reasons());
-    match shown.is_empty() {
-        // Older journals do not name them.
-        true if reasons().all(|it| it.programs.is_none()) => "other programs".to_owned(),
-        true => "the hypervisor or interrupts".to_owned(),
-        false => shown.join(" and "),
-    }
-}
-
-/// The CPUs of the sides that were disturbed: ` on CPU 0`.
-fn cpus(runs: &[&Run], placement: &Placement) -> String {
-    let mut cpus: BTreeSet<u32> = BTreeSet::new();
-    for reason in runs.iter().flat_map(|run| run.outcome.reasons()) {
-        match (reason.kind, reason.side) {
-            (ReasonKind::GeneratorStall, _) | (ReasonKind::Neighbour, Some(RunSide::Generator)) => {
-                cpus.extend(&placement.generator_cpus);
-            }
-            (ReasonKind::Neighbour, _) => cpus.extend(&placement.server_cpus),
-            _ => {}
-        }
-    }
-    // Those of other hosts are not the ones of the placement.
-    let mut measured = runs.iter().filter_map(|run| run.outcome.measured());
-    if measured.any(|it| !it.load.generators.is_empty()) {
-        return String::new();
-    }
-    let plural = if cpus.len() == 1 { "" } else { "s" };
-    let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    if list.is_empty() { list } else { format!(" on CPU{plural} {list}") }
+    };
+    let reasons: Vec<Vec<&Reason>> = row.runs.iter().map(of_run).collect();
+    let few_samples = (shown == Shown::NoTail).then_some(ReasonKind::FewSamples);
+    most_frequent(&reasons).map(|it| it.kind).or(few_samples)
 }
 
 fn conditions(journal: &Journal) -> Vec<String> {

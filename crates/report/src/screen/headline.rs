@@ -1,5 +1,6 @@
 //! The sentences around the table: what was measured, where and for how long; the result; the next step.
 
+use std::collections::BTreeSet;
 use wirebench_schema::{
     journal::{Generator, Placement},
     suite::Scale,
@@ -7,13 +8,14 @@ use wirebench_schema::{
 
 use super::{
     Facts,
+    cells::Outcome,
     figures::{elapsed, factor, subject, word},
-    model::{Block, Group, Model, Outcome, Value},
+    model::{Block, Group, Model},
 };
 use crate::{
     analysis::Metric,
     idle_words,
-    table::headline::suite,
+    table::headline::{made, suite},
     table_units::{count, percent},
 };
 
@@ -24,13 +26,16 @@ const USUAL: u32 = 6;
 
 /// What was measured, how often, where and for how long.
 pub(super) fn setting(model: &Model<'_>, facts: &Facts<'_>) -> String {
-    let start = model.start;
-    let mut parts = vec![format!("{}: {}", suite(start), count(model.servers, "server"))];
+    let (start, workloads) = (&model.analysis.journal.start, &model.analysis.workloads);
+    let measured = workloads.iter().flat_map(|it| &it.rows).filter(|row| row.measured() > 0);
+    let servers: BTreeSet<String> = measured.map(|row| row.variant.to_string()).collect();
+    let mut parts = vec![format!("{}: {}", suite(start), count(servers.len(), "server"))];
     parts.extend(start.labels.words());
     let end = model.ended.map_or_else(String::new, |why| format!(" ({why})"));
-    if model.made < start.blocks || !end.is_empty() {
-        let planned = start.blocks.max(model.made);
-        parts.push(format!("{} of {planned} {}s{end}", model.made, start.repetition()));
+    let made = made(workloads);
+    if made < start.blocks || !end.is_empty() {
+        let planned = start.blocks.max(made);
+        parts.push(format!("{made} of {planned} {}s{end}", start.repetition()));
     }
     parts.extend(facts.elapsed.map(elapsed));
     parts.extend(facts.machine.map(str::to_owned));
@@ -54,38 +59,48 @@ fn cpus(placement: &Placement) -> String {
     format!("{all} ({server} server, {generator} load generator{shared}{place})")
 }
 
-/// The one next step that helps most, if there is one.
-pub(super) fn hint(model: &Model<'_>) -> Option<String> {
-    if model.start.scale == Scale::Smoke {
+/// The one next step that helps most, if there is one; that of `disturbed` rows comes first.
+pub(super) fn hint(model: &Model<'_>, disturbed: Option<&str>) -> Option<String> {
+    let start = &model.analysis.journal.start;
+    if start.scale == Scale::Smoke {
         return None;
     }
-    let inconclusive = model.count(|it| *it == Value::Compared(Outcome::Inconclusive));
-    if let Some(step) = model.disturbed {
+    if let Some(step) = disturbed {
         return Some(format!("Next: {step}."));
     }
+    let inconclusive: usize =
+        model.groups().map(|group| group.with(Outcome::Inconclusive).count()).sum();
     if inconclusive == 0 {
         return None;
     }
     let (is, s) = if inconclusive == 1 { ("is", "") } else { ("are", "s") };
-    let more = model.start.blocks.max(model.made).saturating_mul(2).max(USUAL);
+    let made = made(&model.analysis.workloads);
+    let more = start.blocks.max(made).saturating_mul(2).max(USUAL);
     Some(format!(
         "Next: {inconclusive} comparison{s} {is} inconclusive; `--{}s {more}` narrows the intervals.",
-        model.start.repetition()
+        start.repetition()
     ))
 }
 
 /// Which servers differ from the baseline, and which do not.
 pub(super) fn result(model: &Model<'_>) -> String {
-    let Some((block, group)) = model.main() else { return "Nothing was measured.".to_owned() };
-    let Some(baseline) = &group.baseline else {
+    let Some((block, group)) = model.blocks.first().and_then(|it| Some((it, it.groups.first()?)))
+    else {
+        return "Nothing was measured.".to_owned();
+    };
+    let Some(baseline) = &group.baseline() else {
         return "No baseline has figures, so nothing is compared.".to_owned();
     };
     let mut sentences: Vec<String> = Vec::new();
     if group.with(Outcome::Withheld).any(|row| block.rows[row] == *baseline) {
         sentences.push(format!("the baseline {baseline} is not valid, so nothing is compared."));
     } else {
-        sentences.extend(higher(block, group, baseline));
-        sentences.extend(lower(block, group, baseline, sentences.is_empty()));
+        let (what, per) = noun(group.metric());
+        let [more, less] = [Outcome::More, Outcome::Less].map(|it| different(block, group, it));
+        sentences.extend(needs(&more, factor, &format!(" the {what} of {baseline}{per}")));
+        let than = format!(" less {what} than {baseline}{per}");
+        let than = if sentences.is_empty() { &than } else { " less" };
+        sentences.extend(needs(&less, |it| format!("{:.0} %", (1.0 - it) * 100.0), than));
         sentences.extend(rest(group, baseline, sentences.is_empty()));
     }
     if sentences.is_empty() {
@@ -109,42 +124,24 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Which load the sentences are about, unless there is only one.
-fn load(model: &Model<'_>, block: &Block, group: &Group) -> String {
-    let loads: usize = model.blocks.iter().map(|block| block.groups.len()).sum();
-    if loads < 2 { String::new() } else { format!("{}, {}: ", block.title, group.title) }
+fn load(model: &Model<'_>, block: &Block<'_>, group: &Group<'_>) -> String {
+    if model.groups().count() < 2 {
+        String::new()
+    } else {
+        format!("{}, {}: ", block.title, group.title)
+    }
 }
 
 /// The rows that differ, with their ratios: the farthest from 1 first.
-fn different<'a>(
-    block: &'a Block,
-    group: &Group,
-    is_meant: fn(f64) -> bool,
-) -> Vec<(&'a str, f64)> {
-    let ratio = |(row, outcome): (usize, Outcome)| match outcome {
-        Outcome::Different { ratio, .. } if is_meant(ratio) => Some((&*block.rows[row], ratio)),
-        _ => None,
-    };
-    let mut found: Vec<(&str, f64)> = group.outcomes().filter_map(ratio).collect();
+fn different<'b>(block: &'b Block<'_>, group: &Group<'_>, outcome: Outcome) -> Vec<(&'b str, f64)> {
+    let ratio = |row: usize| Some((&*block.rows[row], group.ratio(row)?.estimate.value));
+    let mut found: Vec<(&str, f64)> = group.with(outcome).filter_map(ratio).collect();
     found.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
     found
 }
 
-/// `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`
-fn higher(block: &Block, group: &Group, baseline: &str) -> Option<String> {
-    let (what, per) = noun(group.metric);
-    let found = different(block, group, |ratio| ratio > 1.0);
-    needs(&found, factor, &format!(" the {what} of {baseline}{per}"))
-}
-
-/// `c/io_uring needs 5 % less.`
-fn lower(block: &Block, group: &Group, baseline: &str, is_first: bool) -> Option<String> {
-    let (what, per) = noun(group.metric);
-    let of = if is_first { format!(" {what} than {baseline}{per}") } else { String::new() };
-    let found = different(block, group, |ratio| ratio < 1.0);
-    needs(&found, |ratio| format!("{:.0} %", (1.0 - ratio) * 100.0), &format!(" less{of}"))
-}
-
-/// What the rows that differ need; `what` follows the ratio of the first one.
+/// What the rows that differ need, such as `node/http needs 2.3x the CPU of c/epoll per request, go/net 1.2x.`; `what`
+/// follows the ratio of the first one.
 fn needs(found: &[(&str, f64)], show: fn(f64) -> String, what: &str) -> Option<String> {
     let ((first, most), others) = found.split_first()?;
     let mut parts = vec![format!("{first} needs {}{what}", show(*most))];
@@ -169,7 +166,7 @@ fn listed(others: &[(&str, f64)], show: impl Fn(f64) -> String) -> Vec<String> {
 }
 
 /// How many rows are the same as the baseline, inconclusive, or without a valid comparison.
-fn rest(group: &Group, baseline: &str, is_first: bool) -> Option<String> {
+fn rest(group: &Group<'_>, baseline: &str, is_first: bool) -> Option<String> {
     let [same, inconclusive, withheld] =
         [Outcome::Same, Outcome::Inconclusive, Outcome::Withheld].map(|it| group.with(it).count());
     let of = if is_first { baseline } else { "it" };
@@ -177,7 +174,7 @@ fn rest(group: &Group, baseline: &str, is_first: bool) -> Option<String> {
     let mut parts = Vec::new();
     if same > 0 {
         let servers = if same == 1 { "server is" } else { "servers are" };
-        let margin = percent(group.margin);
+        let margin = percent(group.comparison().margin);
         parts.push(format!("{} {servers} within {margin} of {of}", word(same)));
     }
     if inconclusive > 0 {
@@ -197,10 +194,8 @@ fn rest(group: &Group, baseline: &str, is_first: bool) -> Option<String> {
 }
 
 /// What is compared, in front of the baseline's name and behind it.
-fn noun(metric: Metric) -> (&'static str, &'static str) {
-    match metric {
-        Metric::Cpu => ("CPU", " per request"),
-        Metric::MemoryPerConnection => ("memory", " per connection"),
-        other => (subject(other), ""),
-    }
+fn noun(metric: Metric) -> (&'static str, String) {
+    let subject = subject(metric);
+    let (what, per) = subject.split_once(" per ").unwrap_or((subject, ""));
+    (what, if per.is_empty() { String::new() } else { format!(" per {per}") })
 }

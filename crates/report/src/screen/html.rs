@@ -8,43 +8,44 @@ mod lines;
 mod modes;
 mod scaling;
 mod servers;
-mod slices;
 mod table;
 mod timeline;
 
 pub(crate) use self::servers::section as servers;
 
 use maud::{Markup, html};
-use wirebench_schema::journal::Journal;
+use wirebench_schema::journal::{Described, Journal};
 
 use super::{
-    Facts, adapter,
-    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
+    Facts,
+    causes::causes,
     headline,
-    model::{self, Model, Value},
+    model::{self, Model},
 };
 use crate::{
-    analysis::{Analysis, WorkloadRows},
+    analysis::Analysis,
     by_name,
     chart::ratio::{LEGEND, RINGS},
     document::{Block, Document},
     gates::words::conditions_block,
     generators,
     origin::Origin,
-    pairs,
+    pairs, published_rows,
     table::{headline::suite, of_document, pairs_of_conclusions, rows_of_document},
     why,
 };
+
+const KNOWN: &str = "deviates from its scenario in a declared point: see below, at the server";
 
 /// The result of a run.
 #[must_use]
 pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
     let Analysis { journal, workloads, .. } = analysis;
-    let model = adapter::model(analysis);
-    let members = adapter::members(workloads);
+    let model = Model::of(analysis);
+    let (causes, disturbed) = causes(analysis);
     let setting = headline::setting(&model, facts);
-    let of_block = |(block, loads): (&model::Block, &Vec<_>)| {
-        let tables = Block::Html(table::tables(journal, block, loads).into_string());
+    let of_block = |block: &model::Block<'_>| {
+        let tables = Block::Html(table::tables(journal, block).into_string());
         Block::Section(block.title.clone(), vec![Block::Charts(bars::charts(block)), tables])
     };
     let result = headline::result(&model);
@@ -53,31 +54,27 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
         conditions_block(facts.gate),
         Block::Html(html! { p.setting { (setting) } }.into_string()),
     ];
-    let of_document = of_document(analysis);
-    let (rows, pairs) = match &of_document {
-        Some(_) => (rows_of_document(analysis), pairs_of_conclusions(analysis)),
-        None => (Vec::new(), None),
-    };
-    match of_document {
+    let mut more = Vec::new();
+    match of_document(analysis) {
         None => blocks.push(Block::Headline(result, None)),
         Some((introduction, tables)) => {
             blocks.push(Block::line(introduction));
             blocks.extend(tables);
-            blocks.push(Block::List(None, model.published.clone()));
+            blocks.push(Block::List(None, published_rows::summary(journal)));
             blocks.push(Block::Html(html! { p.result { (result) } }.into_string()));
+            more.extend(rows_of_document(analysis));
+            let pairs = pairs_of_conclusions(analysis);
+            more.extend(pairs.map(|it| Block::folded("Pairs of the conclusions", vec![it])));
         }
     }
-    blocks.extend(model.blocks.iter().zip(&members).map(of_block));
+    blocks.extend(model.blocks.iter().map(of_block));
     blocks.push(Block::Html(legend(journal, &model).into_string()));
-    let disturbed = "What disturbed or qualifies the measurement";
-    blocks.push(Block::section(disturbed, model.causes.clone()));
-    blocks.push(Block::Lines(headline::hint(&model).into_iter().collect()));
+    blocks.push(Block::section("What disturbed or qualifies the measurement", causes));
+    blocks.push(Block::Lines(headline::hint(&model, disturbed).into_iter().collect()));
     blocks.extend(by_name::sections(workloads));
     blocks.extend(why::sections(journal, workloads));
-    blocks.extend(rows);
-    blocks.extend(pairs.map(|pairs| Block::folded("Pairs of the conclusions", vec![pairs])));
-    let pictures = model.blocks.iter().zip(&members);
-    blocks.extend(pictures.map(|(block, loads)| pictures_of(journal, block, loads)));
+    blocks.extend(more);
+    blocks.extend(model.blocks.iter().map(|block| pictures_of(journal, block)));
     blocks.extend([
         scaling::section(journal, workloads),
         timeline::section(analysis),
@@ -89,35 +86,31 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
 }
 
 /// The charts of a scenario.
-fn pictures_of(journal: &Journal, block: &model::Block, members: &[&WorkloadRows<'_>]) -> Block {
-    let titled: Vec<_> = members.iter().map(|member| (adapter::title(member), *member)).collect();
-    let latencies =
-        titled.iter().filter_map(|(title, load)| latency::chart(journal, block, title, load));
+fn pictures_of(journal: &Journal, block: &model::Block<'_>) -> Block {
+    let latencies = block.groups.iter().filter_map(|group| latency::chart(journal, block, group));
     let (latencies, tables): (Vec<_>, Vec<_>) = latencies.unzip();
-    let ladders = ladder::charts(journal, &block.title, members);
+    let ladders = ladder::charts(journal, block);
     let charts = Block::Charts(ladders.chain(latencies).collect());
-    let blocks = [charts].into_iter().chain(tables).chain(modes::section(block, &titled));
+    let blocks = [charts].into_iter().chain(tables).chain(modes::section(block));
     Block::Section(format!("{} in pictures", block.title), blocks.collect())
 }
 
 fn legend(journal: &Journal, model: &Model<'_>) -> Markup {
-    let variants = || journal.start.variants.iter().map(|it| &it.variant);
-    let has_known = variants().any(|it| table::deviates(journal, it));
+    let has_ratio =
+        |group: &model::Group<'_>| (0..group.places.len()).any(|row| group.ratio(row).is_some());
+    let is_known = |it: &Described| table::deviates(journal, &it.variant);
+    let known =
+        journal.start.variants.iter().any(is_known).then(|| (table::KNOWN, KNOWN.to_owned()));
     html! {
         p.legend {
-            @if model.blocks.iter().flat_map(|it| &it.groups).any(|it| it.ratios.iter().any(Option::is_some)) {
+            @if model.groups().any(has_ratio) {
                 (LEGEND) (RINGS) "Orange is more than the baseline, blue is less; only significant "
                 "differences are coloured. "
             }
             "With another row to compare with, intervals hold for all pairs of rows. "
-            @if model.count(|value| matches!(value, Value::Bound(_))) > 0 {
-                (BOUND) ": " (BOUND_MEANING) ". "
+            @for (mark, meaning) in model.marks("not valid".to_owned()).into_iter().chain(known) {
+                (mark) @if !mark.is_empty() { ": " } (meaning) ". "
             }
-            @if model.has_waking() { (WAKING_MEANING) ". " }
-            @if has_known {
-                (table::KNOWN) " deviates from its scenario in a declared point: see below, at the server. "
-            }
-            @if model.count(Value::is_hidden) > 0 { (HIDDEN) " is a figure that is not valid. " }
         }
     }
 }

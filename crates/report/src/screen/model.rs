@@ -1,149 +1,205 @@
-//! What the first screen of a result shows, as plain values. `adapter` fills it from an analysis;
-//! the other files turn it into text and know no analysis.
+//! The layout of the first screen: the loads of a scenario next to each other, and servers as rows. All facts are those
+//! of the analysis.
 
-use wirebench_schema::journal::Start;
-use wirebench_stats::Interval;
+use wirebench_schema::{
+    load::{Arrivals, LoadModel, RateCurve},
+    suite::{Phase, Workload},
+};
 
-use crate::analysis::{JudgedRatio, Metric};
+use super::{
+    cells::{Column, Outcome},
+    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
+    row::{is_listed, name},
+};
+use crate::{
+    analysis::{Analysis, Comparison, JudgedRatio, Metric, MetricFacts, Role, Row, WorkloadRows},
+    load_words::{describe_model, describe_payload, describe_shape},
+    order::grouped,
+    shown::{Shown, shown},
+    table::headline::ended,
+};
 
 /// A result, as far as the first screen shows it.
-#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model<'a> {
-    pub(super) start: &'a Start,
-    /// Variants with at least one figure.
-    pub(super) servers: usize,
-    /// Repetitions of everything: blocks, or cohorts.
-    pub(super) made: u32,
-    /// Why there are no more, if the plan was not completed.
-    pub(super) ended: Option<&'static str>,
+    pub(super) analysis: &'a Analysis<'a>,
     /// The parts of the table, in the order of the suite.
-    pub(super) blocks: Vec<Block>,
-    /// What hides or qualifies figures, grouped by cause.
-    pub(super) causes: Vec<String>,
-    /// How comparable the rows of the suite's document are.
-    pub(super) published: Vec<String>,
-    /// What differs most in the profiles.
-    pub(super) whys: Vec<String>,
-    /// What to do about rows that were disturbed, if there are any.
-    pub(super) disturbed: Option<&'static str>,
+    pub(super) blocks: Vec<Block<'a>>,
+    /// Why the plan was not completed.
+    pub(super) ended: Option<&'static str>,
 }
 
 /// Rows with the figures of one scenario, under one shape of load.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Block {
+pub(super) struct Block<'a> {
     /// The scenario, and the shape where several blocks have the same scenario.
     pub(super) title: String,
     /// The rows' names, the baseline first, then the best first.
     pub(super) rows: Vec<String>,
     /// Loads of the same scenario and shape: saturated, and at each rate.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<Group<'a>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Group {
+pub(super) struct Group<'a> {
     /// The load, such as `saturated` or `at 40k/s`.
     pub(super) title: String,
-    /// What its rows are compared by.
-    pub(super) metric: Metric,
-    /// The row that ratios refer to, if it has figures.
-    pub(super) baseline: Option<String>,
-    /// Differences within this share count as none.
-    pub(super) margin: f64,
+    pub(super) load: &'a WorkloadRows<'a>,
     /// Its columns, with a figure in at least one row.
     pub(super) columns: Vec<Column>,
-    /// For each row of the block its cells; none where the variant does not take part.
-    pub(super) cells: Vec<Option<Vec<Value>>>,
-    /// For each row of the block its ratio to the baseline, where the two may be compared.
-    pub(super) ratios: Vec<Option<JudgedRatio>>,
+    /// Where the load has each row of the block; none where the variant does not take part.
+    pub(super) places: Vec<Option<usize>>,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Column {
-    Figure(Metric),
-    /// The outcome of the comparison with the baseline.
-    Outcome,
-    /// CPU time that waking adds to a request, in nanoseconds.
-    Waking,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
-    /// There is none.
-    Empty,
-    Exact(f64),
-    /// The load generator was the limit in most runs: the server may do more, and answer sooner.
-    Bound(f64),
-    /// Not valid, so that the reader must not see it.
-    Hidden,
-    Compared(Outcome),
-}
-
-/// Result of the comparison of a row with the baseline.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Outcome {
-    Reference,
-    /// Any difference lies within the margin.
-    Same,
-    /// The difference is significant and not within the margin.
-    Different {
-        /// The row's figure over the baseline's.
-        ratio: f64,
-        /// Its interval of 95 % confidence.
-        interval: Interval,
-    },
-    Inconclusive,
-    /// Figures exist, and may not be compared.
-    Withheld,
-}
-
-impl Model<'_> {
-    /// The load that the first sentence is about: the first saturated one, or else the first.
-    pub(super) fn main(&self) -> Option<(&Block, &Group)> {
-        self.blocks.iter().find_map(|block| Some((block, block.groups.first()?)))
+impl<'a> Model<'a> {
+    pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
+        let ended = match ended(analysis.journal) {
+            "complete" | "precise" => None,
+            end => Some(end),
+        };
+        Self { analysis, blocks: blocks(&analysis.workloads), ended }
     }
 
-    /// True if a load was measured in both idle modes.
-    pub(super) fn has_waking(&self) -> bool {
-        let mut groups = self.blocks.iter().flat_map(|block| &block.groups);
-        groups.any(|group| group.columns.contains(&Column::Waking))
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Group<'a>> {
+        self.blocks.iter().flat_map(|block| &block.groups)
     }
 
-    /// How many cells are of this kind.
-    pub(super) fn count(&self, is_meant: impl Fn(&Value) -> bool) -> usize {
-        let groups = self.blocks.iter().flat_map(|block| &block.groups);
-        let cells = groups.flat_map(|group| group.cells.iter().flatten().flatten());
-        cells.filter(|value| is_meant(value)).count()
+    /// The meanings of the marks in its cells; `hidden` is that of what is not shown.
+    pub(super) fn marks(&self, hidden: String) -> Vec<(&'static str, String)> {
+        let rows = self.groups().flat_map(|it| (0..it.places.len()).map(move |row| (it, row)));
+        let texts: Vec<String> =
+            rows.flat_map(|(group, row)| group.cells(row)).map(|it| it.text).collect();
+        let has = |is_meant: fn(&String) -> bool| texts.iter().any(is_meant);
+        let has_waking = self.groups().any(|group| group.columns.contains(&Column::Waking));
+        let marks = [
+            (has(|it| it.starts_with(['<', '>'])), BOUND, BOUND_MEANING.to_owned()),
+            (has_waking, "", WAKING_MEANING.to_owned()),
+            (has(|it| it == HIDDEN), HIDDEN, hidden),
+        ];
+        marks.into_iter().filter(|it| it.0).map(|(_, mark, meaning)| (mark, meaning)).collect()
     }
 }
 
-impl Block {
-    /// The place of a row among the others, from the best to the worst.
-    pub(super) fn place(&self, name: &str) -> usize {
-        self.rows.iter().position(|row| row == name).unwrap_or(self.rows.len())
-    }
+fn blocks<'a>(workloads: &'a [WorkloadRows<'a>]) -> Vec<Block<'a>> {
+    let measured = workloads.iter().filter(|it| !it.rows.is_empty());
+    let shapes = grouped(measured.map(|it| (shape(&it.workload), it)));
+    let block = |(shape, loads): &(String, Vec<&'a WorkloadRows<'a>>)| {
+        let Workload { scenario, phase, .. } = loads[0].workload;
+        let same = shapes.iter().filter(|(_, it)| it[0].workload.scenario == scenario).count();
+        let has_shape = same > 1 || phase == Phase::Idle;
+        let (rows, titles) = (order(loads), loads.iter().map(|it| title(it)).collect::<Vec<_>>());
+        let group = |(load, title): (&&'a WorkloadRows<'a>, &String)| {
+            let is_twice = titles.iter().filter(|it| *it == title).count() > 1;
+            let name = if is_twice { format!(" ({})", load.workload.name) } else { String::new() };
+            Group::of(format!("{title}{name}"), load, &rows)
+        };
+        Block {
+            title: if has_shape { shape.clone() } else { scenario.to_string() },
+            groups: loads.iter().zip(&titles).map(group).collect(),
+            rows,
+        }
+    };
+    shapes.iter().map(block).collect()
 }
 
-impl Value {
-    /// Whether something is not shown.
-    pub(super) const fn is_hidden(&self) -> bool {
-        matches!(self, Self::Hidden | Self::Compared(Outcome::Withheld))
+/// The scenario and the shape of a load. Loads of one shape are next to each other.
+fn shape(workload: &Workload) -> String {
+    let Workload { scenario, connections, .. } = workload;
+    if workload.phase == Phase::Idle {
+        return format!("{scenario}, {connections} idle connections");
     }
+    let (shape, payload) = (describe_shape(workload), describe_payload(workload));
+    format!("{scenario}, {connections} connections{shape}{payload}")
 }
 
-impl Group {
-    /// The outcomes, with the places of their rows.
-    pub(super) fn outcomes(&self) -> impl Iterator<Item = (usize, Outcome)> {
-        let place = self.columns.iter().position(|it| *it == Column::Outcome);
-        self.cells.iter().enumerate().filter_map(move |(row, cells)| {
-            match cells.as_ref()?[place?] {
-                Value::Compared(outcome) => Some((row, outcome)),
-                _ => None,
+/// The names of all rows: the baseline first, then by the first load's figure, rows without one last.
+fn order(loads: &[&WorkloadRows<'_>]) -> Vec<String> {
+    let mut found: Vec<(bool, (f64, String), String)> = Vec::new();
+    for load in loads {
+        let metric = Metric::primary(load.workload.phase);
+        for row in load.rows.iter().filter(|row| is_listed(row)) {
+            let name = name(row);
+            if !found.iter().any(|(.., known)| *known == name) {
+                let usual = || (row.median(metric).unwrap_or(f64::INFINITY), String::new());
+                let key = load.sort_key(row).unwrap_or_else(usual);
+                found.push((row.role != Role::Baseline, key, name));
             }
-        })
+        }
+    }
+    found.sort_by(|a, b| {
+        a.0.cmp(&b.0).then(a.1.0.total_cmp(&b.1.0)).then_with(|| a.1.1.cmp(&b.1.1))
+    });
+    found.into_iter().map(|(.., name)| name).collect()
+}
+
+/// The load among the others of its scenario.
+pub(super) fn title(rows: &WorkloadRows<'_>) -> String {
+    let workload = &rows.workload;
+    match (workload.phase, &workload.model) {
+        (Phase::Idle, _) => "idle".to_owned(),
+        (Phase::Saturate, LoadModel::Closed) => "saturated".to_owned(),
+        (_, LoadModel::Rate { curve: RateCurve::Constant(requests), arrivals, .. }) => {
+            let requests = requests.short();
+            let random = if *arrivals == Arrivals::Poisson { ", Poisson" } else { "" };
+            format!("at {requests}/s{random}")
+        }
+        (Phase::Cost, LoadModel::Closed) => "at a rate".to_owned(),
+        (_, model) => describe_model(model),
+    }
+}
+
+impl<'a> Group<'a> {
+    fn of(title: String, load: &'a WorkloadRows<'a>, names: &[String]) -> Self {
+        let place =
+            |of: &String| load.rows.iter().position(|row| is_listed(row) && name(row) == *of);
+        let places = names.iter().map(place).collect();
+        let mut group = Self { title, load, columns: Vec::new(), places };
+        let columns = Column::of(&load.workload).into_iter();
+        group.columns = columns.filter(|it| group.has(*it)).collect();
+        group
     }
 
-    /// The places of the rows with this outcome.
-    pub(super) fn with(&self, wanted: Outcome) -> impl Iterator<Item = usize> {
-        self.outcomes().filter(move |(_, outcome)| *outcome == wanted).map(|(row, _)| row)
+    /// What its rows are compared by.
+    pub(super) fn metric(&self) -> Metric {
+        Metric::primary(self.load.workload.phase)
+    }
+
+    pub(super) fn comparison(&self) -> &'a Comparison {
+        self.load.compare(self.metric())
+    }
+
+    /// The row that ratios refer to, if it has figures.
+    pub(super) fn baseline(&self) -> Option<String> {
+        Some(self.load.rows[self.load.baseline?].variant.to_string())
+    }
+
+    pub(super) fn row(&self, row: usize) -> Option<&'a Row<'a>> {
+        Some(&self.load.rows[self.places[row]?])
+    }
+
+    /// A row, if the page has figures of it.
+    pub(super) fn with_figures(&self, row: usize) -> Option<&'a Row<'a>> {
+        self.row(row).filter(|row| shown(row) != Shown::Nothing)
+    }
+
+    /// Its ratio to the baseline, where the two may be compared.
+    pub(super) fn ratio(&self, row: usize) -> Option<&'a JudgedRatio> {
+        self.outcome(row).filter(|it| *it != Outcome::Withheld)?;
+        self.comparison().ratios[self.places[row]?].as_ref()
+    }
+
+    /// The head of a column, with the baseline's name if it has at most this many characters.
+    pub(super) fn head(&self, column: Column, most: usize) -> String {
+        let figure = match column {
+            Column::Outcome => {
+                let named = self.baseline().map(|name| format!("vs {name}"));
+                let named = named.filter(|head| head.chars().count() <= most);
+                return named.unwrap_or("vs baseline".to_owned());
+            }
+            Column::Waking => "waking",
+            Column::Figure(Metric::Throughput) => "req/s",
+            Column::Figure(Metric::Cpu) => "us",
+            Column::Figure(Metric::MemoryPerConnection) => "memory",
+            Column::Figure(Metric::MemoryAtRest) => "at rest",
+            Column::Figure(metric) => metric.title(),
+        };
+        figure.to_owned()
     }
 }

@@ -2,13 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    adapter, figures, headline,
-    model::{Column, Value},
-};
+use super::{cells::Column, headline, model::Model};
 use crate::{
-    analysis::{Analysis, JudgedRatio},
-    figure_text::{self, ABSENT},
+    analysis::Analysis,
+    figure_text::{self, or_absent},
     origin::describe_versions,
 };
 
@@ -31,37 +28,37 @@ pub struct Point {
 
 /// The result in a sentence or two, and the figures of each server under each load.
 pub(crate) fn summary(analysis: &Analysis<'_>) -> (String, Vec<Point>) {
-    let model = adapter::model(analysis);
+    let model = Model::of(analysis);
     let mut points = Vec::new();
     for (block, group) in
-        model.blocks.iter().flat_map(|it| it.groups.iter().map(move |group| (it, group)))
+        model.blocks.iter().flat_map(|it| it.groups.iter().map(move |of| (it, of)))
     {
-        for (row, server) in block.rows.iter().enumerate() {
-            let Some(cells) = &group.cells[row] else { continue };
-            let find = |is_meant: fn(&Column) -> bool| {
-                let place = group.columns.iter().position(is_meant)?;
-                Some(match (group.columns[place], cells[place]) {
-                    (Column::Figure(metric), Value::Exact(value)) => {
-                        figure_text::value(metric, value)
-                    }
-                    (column, value) => figures::cell(column, value),
-                })
-            };
-            let [figure, outcome] =
-                [find(|it| matches!(it, Column::Figure(_))), find(|it| *it == Column::Outcome)]
-                    .map(|it| it.unwrap_or_else(|| ABSENT.to_owned()));
+        let rows = block.rows.iter().enumerate().filter(|(row, _)| group.row(*row).is_some());
+        for (row, server) in rows {
             let described =
                 analysis.journal.start.variants.iter().find(|it| it.variant.to_string() == *server);
+            let figure = group.columns.iter().find_map(|column| match column {
+                Column::Figure(metric) => Some((*metric, group.cell(row, *column))),
+                _ => None,
+            });
+            let figure = figure.map(|(metric, cell)| match cell.figure {
+                Some(value) if !cell.text.starts_with(['<', '>']) => {
+                    figure_text::value(metric, value)
+                }
+                _ => cell.text,
+            });
+            let has_outcomes = group.columns.contains(&Column::Outcome);
+            let outcome = has_outcomes.then(|| group.cell(row, Column::Outcome).text);
             points.push(Point {
                 server: server.clone(),
                 program: described.filter(|it| it.class.is_none()).map(|it| it.title.clone()),
                 versions: described.map(describe_versions).unwrap_or_default().join(", "),
                 load: format!("{}, {}", block.title, group.title),
-                figure,
-                ratio: group.ratios[row].as_ref().map(|JudgedRatio { estimate: it, .. }| {
-                    (it.value, it.interval.map(|it| (it.low, it.high)))
+                figure: or_absent(figure),
+                ratio: group.ratio(row).map(|it| {
+                    (it.estimate.value, it.estimate.interval.map(|it| (it.low, it.high)))
                 }),
-                outcome,
+                outcome: or_absent(outcome),
             });
         }
     }

@@ -69,11 +69,9 @@ impl Column {
         let is_words = matches!(self, Self::Entry | Self::Class | Self::Verdict | Self::Bound);
         let place = DISPENSABLE.iter().position(|column| *column == self);
         document::Column {
-            head: self.head(rows, metric),
             align: if is_words { Align::Left } else { Align::Right },
-            group: None,
             dispensable: place.and_then(|place| u8::try_from(place).ok()),
-            wrap: None,
+            ..document::Column::left(self.head(rows, metric))
         }
     }
 
@@ -103,8 +101,7 @@ impl Column {
     /// The cell of the row at `index`, without notes.
     pub(super) fn cell(self, rows: &WorkloadRows<'_>, index: usize, metric: Metric) -> String {
         let row = &rows.rows[index];
-        let compared = rows.compare(metric).rows[index].as_ref();
-        let ratio = compared.and_then(|it| it.ratio.as_ref());
+        let ratio = rows.compare(metric).ratios[index].as_ref();
         let text = match self {
             Self::Rank => rows.ranks(metric)[index].map(rank),
             Self::Entry => {
@@ -115,7 +112,9 @@ impl Column {
             Self::Value(value) => {
                 row.median(value).map(|median| value.show(median) + sign(row, value))
             }
-            Self::Ratio if row.role == Role::Baseline => compared.map(|_| "1.00".to_owned()),
+            Self::Ratio if row.role == Role::Baseline => {
+                row.median(metric).map(|_| "1.00".to_owned())
+            }
             Self::Ratio => ratio.map(factor),
             // The mark in front of the row says that its figures are void.
             Self::Verdict => ratio

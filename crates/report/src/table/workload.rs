@@ -7,9 +7,7 @@ use wirebench_stats::{Estimate, MIN_COHORTS};
 
 use super::columns::{Column, columns};
 use crate::{
-    analysis::{
-        BaselineCheck, CheckState, Comparison, Metric, MetricFacts, Role, Row, WorkloadRows,
-    },
+    analysis::{BaselineCheck, CheckState, Comparison, Metric, MetricFacts, WorkloadRows},
     document::{Block, Cell, Table},
     idle_words, interval,
     load_words::describe,
@@ -86,10 +84,9 @@ pub(crate) fn about_rate(rows: &WorkloadRows<'_>) -> Vec<String> {
 /// What the check of the baseline has shown.
 pub(super) fn about_check(rows: &WorkloadRows<'_>, comparison: &Comparison) -> Option<String> {
     let baseline = rows.rows[rows.baseline?].variant;
-    let is_second = |row: &Row<'_>| row.role == Role::SecondOfBaseline;
-    let why = match rows.rows.iter().any(is_second) {
-        true => "no cohort has figures of both instances",
-        false => "there is one instance",
+    let why = match rows.second() {
+        Some(_) => "no cohort has figures of both instances",
+        None => "there is one instance",
     };
     let found = instances_differ(baseline, &comparison.baseline_check, "verdicts");
     Some(found.unwrap_or_else(|| format!("A/A: {baseline} is not checked, because {why}")))

@@ -10,7 +10,7 @@ use wirebench_stats::{geometric_mean_interval, median};
 
 use super::{invalid, place, refusals};
 use crate::{
-    analysis::{Analysis, Compared, Metric, Values, WorkloadRows},
+    analysis::{Analysis, Metric, Values, WorkloadRows},
     build::cell,
     view::{Cell, CellRank, Figure},
 };
@@ -115,19 +115,15 @@ pub(super) fn p99(cell: &Cell) -> Option<f64> {
 /// row is not called slower when the generator was at its limit in it, so that the server may do more.
 fn places(rows: &WorkloadRows<'_>) -> Vec<CellRank> {
     let comparison = rows.compare(Metric::Throughput);
-    let rate = |row: &usize| comparison.rows[*row].as_ref().map(|it| it.median);
+    let rate = |row: &usize| rows.rows[*row].median(Metric::Throughput);
     let all = 0..rows.rows.len();
     let measured = all.clone().rev().filter(|row| rate(row).is_some());
     let most = |one: &usize, other: &usize| {
         rate(one).unwrap_or(0.0).total_cmp(&rate(other).unwrap_or(0.0))
     };
     let Some(best) = measured.max_by(most) else { return vec![CellRank::Unknown; all.len()] };
-    let by_block = |row: usize| comparison.rows[row].as_ref().map(|it: &Compared| &it.by_block);
-    let reaches = |row: usize| {
-        by_block(row)
-            .zip(by_block(best))
-            .is_some_and(|(it, best)| reaches(it, best, comparison.margin))
-    };
+    let values = |row: usize| rows.rows[row].values(Metric::Throughput);
+    let reaches = |row: usize| reaches(&values(row), &values(best), comparison.margin);
     let ranks = rows.ranks(Metric::Throughput);
     let place = |row: usize| match ranks[row].filter(|_| ranks[best].is_some()) {
         _ if row == best => CellRank::Best,

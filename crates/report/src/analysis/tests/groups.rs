@@ -21,7 +21,7 @@ fn rows_are_compared_with_the_baseline_of_their_own_group() {
     for speed in [0.8, 1.0, 1.25] {
         let journal = in_groups(1.0, speed);
         for name in ["go/net", "own/server"] {
-            let ratio = compared(&journal, name).ratio.unwrap();
+            let ratio = judged(&journal, name).unwrap();
             assert!((ratio.estimate.value - 1.0).abs() < 0.01, "{speed} {name}: {ratio:?}");
             assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::Same), 6), "{name}");
             assert!(ratio.range().is_some_and(|it| it.0 > 0.97 && it.1 < 1.03), "{speed} {name}");
@@ -49,10 +49,10 @@ fn another_baseline_is_compared_with_the_rows_of_its_own_group_only() {
     for speed in [0.8, 1.0, 1.25] {
         let view = JournalFilter { baseline: Some("go/net"), exclude: &[] };
         let journal = view.of(in_groups(0.9, speed)).unwrap();
-        let ratio = compared(&journal, "c/epoll").ratio.unwrap();
+        let ratio = judged(&journal, "c/epoll").unwrap();
         assert!((ratio.estimate.value * 0.9 - 1.0).abs() < 0.01, "{speed}: {ratio:?}");
         assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::Higher), 6), "{speed}");
-        let other = compared(&journal, "own/server").ratio;
+        let other = judged(&journal, "own/server");
         assert!(other.is_none(), "{speed}: {other:?}");
     }
 }

@@ -11,8 +11,8 @@ fn three_cohorts_find_a_factor_and_two_claim_nothing() {
     assert_eq!(claim(&journal, "go/net"), Claim::Lower);
     assert!(rank(&journal, "go/net").is_some());
     journal.runs.retain(|run| run.block < 2);
-    let (compared, rank) = compared_and_ranked(&journal, "go/net");
-    let ratio = compared.ratio.unwrap();
+    let (ratio, rank) = (judged(&journal, "go/net"), rank(&journal, "go/net"));
+    let ratio = ratio.unwrap();
     assert_eq!((ratio.claim, ratio.estimate.samples), (Some(Claim::CannotTell), 2));
     assert_eq!(ratio.inconclusive, Some(Inconclusive::TooFewCohorts));
     assert_eq!((ratio.estimate.interval, ratio.p_adjusted, rank), (None, None, None));
@@ -26,7 +26,7 @@ fn three_cohorts_find_a_factor_and_two_claim_nothing() {
 fn a_ratio_refers_to_the_geometric_mean_of_both_instances_of_the_baseline() {
     let mut journal = pair(1.0);
     alter_runs(&mut journal, |run| run.copy == 1, |it| it.load.requests_per_second *= 1.01);
-    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    let ratio = judged(&journal, "go/net").unwrap();
     assert!((ratio.estimate.value - 1.01_f64.powf(-0.5)).abs() < 1e-3, "{ratio:?}");
     let (least, most) = ratio.range().unwrap();
     let value = ratio.estimate.value;
@@ -44,11 +44,11 @@ fn a_baseline_whose_instances_differ_withholds_the_verdicts_of_its_load() {
     let found = check(&journal);
     assert_eq!(found.state, CheckState::Suspicious);
     assert!((found.second_over_first.unwrap().value - 1.10).abs() < 0.01, "{found:?}");
-    let ratio = compared(&journal, "go/net").ratio.unwrap();
+    let ratio = judged(&journal, "go/net").unwrap();
     assert_eq!(ratio.claim, Some(Claim::CannotTell));
     assert_eq!(ratio.inconclusive, Some(Inconclusive::BaselineCheckFailed));
     assert_eq!(rank(&journal, "go/net"), None);
-    assert_eq!(compared(&journal, "c/epoll (A/A)").ratio.unwrap().claim, None);
+    assert_eq!(judged(&journal, "c/epoll (A/A)").unwrap().claim, None);
     // CPU time per request is the same in both, so its verdicts stand.
     let workload = rows(&journal).remove(0);
     assert_eq!(workload.compare(Metric::Cpu).baseline_check.state, CheckState::Passed);
@@ -97,7 +97,7 @@ fn half_of_the_runs_at_the_generators_limit_make_a_bound_and_one_does_not() {
         alter_runs(&mut journal, first_of_go(count), |it| {
             it.reasons.push(reason(Weight::Limit, "the generator was busy"));
         });
-        let ratio = compared(&journal, "go/net").ratio.unwrap();
+        let ratio = judged(&journal, "go/net").unwrap();
         (ratio.reads, ratio.claim, ratio.inconclusive)
     };
     assert_eq!(with_limits(1), (Reads::Exactly, Some(Claim::Lower), None));

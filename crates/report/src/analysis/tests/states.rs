@@ -49,8 +49,7 @@ fn journal_with(distance: impl Fn(u32, u32) -> (u32, u32)) -> Journal {
 fn ratio(journal: &Journal, metric: Metric) -> f64 {
     let workload = rows(journal).remove(0);
     let index = workload.rows.iter().position(|row| row.name() == "go/net").unwrap();
-    let compared = workload.compare(metric).rows[index].as_ref().unwrap();
-    compared.ratio.as_ref().unwrap().estimate.value
+    workload.compare(metric).ratios[index].as_ref().unwrap().estimate.value
 }
 
 fn far_in(is_far: impl Fn(u32, u32) -> bool) -> Journal {
@@ -106,7 +105,7 @@ fn the_page_says_in_which_state_ratios_hold() {
 fn on_a_machine_with_one_state_nothing_differs_from_a_run_without_a_probe() {
     let (one, none) = (journal_with(|_, _| (80, 84)), journal_with(|_, _| (0, 0)));
     for metric in [Metric::Cpu, Metric::Throughput, Metric::P50] {
-        let [one, none] = [&one, &none].map(|it| rows(it).remove(0).compare(metric).rows.clone());
+        let [one, none] = [&one, &none].map(|it| rows(it).remove(0).compare(metric).ratios.clone());
         assert_eq!(one, none);
     }
     assert_eq!(sentences(&rows(&one)), [""; 0]);

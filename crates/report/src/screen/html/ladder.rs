@@ -7,10 +7,9 @@ use wirebench_schema::{
 
 use super::lines;
 use crate::{
-    analysis::{Metric, WorkloadRows},
-    chart::{Chart, ChartKind, Point},
-    screen::figures::rate,
-    shown::{Shown, shown},
+    analysis::Metric,
+    chart::{Chart, ChartKind},
+    screen::{figures::rate, model::Block},
     table_units::latency,
 };
 
@@ -19,11 +18,7 @@ const MARKS: &str = "Full marks are fixed rates, the hollow one at the end is th
 
 /// The charts of the CPU time and of the tail latency in the loads of one scenario; none with fewer than two of
 /// them.
-pub(super) fn charts(
-    journal: &Journal,
-    title: &str,
-    loads: &[&WorkloadRows<'_>],
-) -> impl Iterator<Item = Chart> {
+pub(super) fn charts(journal: &Journal, block: &Block<'_>) -> impl Iterator<Item = Chart> {
     let microseconds: fn(f64) -> String = |ns| format!("{} us", ns / 1000.0);
     let kinds = [
         (
@@ -37,8 +32,9 @@ pub(super) fn charts(
             "The latency of a saturated server is mostly the number of connections over its throughput.",
         ),
     ];
+    let title = &block.title;
     let chart = move |((metric, what, axis, show), head, meaning): (_, &str, &str)| {
-        let kind = kind(journal, loads, metric, (axis, show))?;
+        let kind = kind(journal, block, metric, (axis, show))?;
         let chart = Chart::new(format!("{title}: {what} over the rate of requests"), kind);
         Some(chart.headed(head).explained(format!("{MARKS}{meaning}")))
     };
@@ -47,23 +43,15 @@ pub(super) fn charts(
 
 fn kind(
     journal: &Journal,
-    loads: &[&WorkloadRows<'_>],
+    block: &Block<'_>,
     metric: Metric,
     y: (&str, impl Fn(f64) -> String),
 ) -> Option<ChartKind> {
-    let mut lines = lines::lines(journal, loads, |load, row| {
-        let (rate, is_hollow) = match &load.workload.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => (rate.as_f64(), false),
-            LoadModel::Closed => (row.median(Metric::Throughput)?, true),
-            _ => return None,
-        };
-        let is_grey = match shown(row) {
-            Shown::All => false,
-            Shown::NoTail | Shown::Shifted => metric.is_tail(),
-            Shown::NotCompared | Shown::Nothing => true,
-        };
-        let raw = row.values(metric).into_values().collect();
-        Some(Point { at: (rate, row.median(metric)?), is_hollow, is_grey, raw })
+    let loads = block.groups.iter().map(|group| group.load);
+    let mut lines = lines::lines(journal, loads, metric, |load, row| match &load.workload.model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some((rate.as_f64(), false)),
+        LoadModel::Closed => Some((row.median(Metric::Throughput)?, true)),
+        _ => None,
     });
     for line in &mut lines {
         line.points.sort_by(|a, b| a.is_hollow.cmp(&b.is_hollow).then(a.at.0.total_cmp(&b.at.0)));

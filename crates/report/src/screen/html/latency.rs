@@ -3,13 +3,13 @@
 use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 
 use crate::{
-    analysis::{Row, WorkloadRows},
+    analysis::Row,
     chart::{Chart, ChartKind, Line, Point},
-    distribution::Distribution,
-    document::{Block, Column, Table},
+    distribution::{self, Distribution},
+    document::{Block, Table},
     screen::{
         model,
-        row::{name, place, with_figures},
+        row::{name, place},
     },
     shown::{Shown, shown},
     table_units::latency,
@@ -27,24 +27,23 @@ const TAIL: f64 = 99.0;
 /// latency is the number of connections over its throughput.
 pub(super) fn chart(
     journal: &Journal,
-    block: &model::Block,
-    title: &str,
-    load: &WorkloadRows<'_>,
+    block: &model::Block<'_>,
+    group: &model::Group<'_>,
 ) -> Option<(Chart, Block)> {
-    if load.workload.phase != Phase::Cost {
+    if group.load.workload.phase != Phase::Cost {
         return None;
     }
-    let mut merged: Vec<(&Row<'_>, LatencySummary)> =
-        with_figures(load).filter_map(|row| Some((row, merged(row)?))).collect();
-    merged.sort_by_key(|(row, _)| block.place(&name(row)));
+    let title = &group.title;
+    let rows = (0..block.rows.len()).filter_map(|row| group.with_figures(row));
+    let merged: Vec<(&Row<'_>, LatencySummary)> =
+        rows.filter_map(|row| Some((row, merged(row)?))).collect();
     let lines = merged.iter().map(|(row, summary)| line(journal, row, summary)).collect();
     let chart = Chart::new(
         format!("{} {title}: latency by percentile", block.title),
         ChartKind::by_percentile(lines)?,
     );
     let heading = format!("Latency {title}");
-    let table = Block::Table(table(&merged));
-    let table = Block::Folded(format!("{heading} as a table"), vec![table]);
+    let table = Block::Folded(format!("{heading} as a table"), table(&merged));
     Some((chart.headed(heading).explained(LEGEND), table))
 }
 
@@ -61,26 +60,19 @@ fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
     Line { name: name(row), place: place(journal, row), points: points.collect() }
 }
 
-fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Table {
-    let percentiles = TABLE.map(|percent| Column::right(format!("p{percent}")));
-    let columns = [Column::left("server")].into_iter().chain(percentiles);
+fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Vec<Block> {
+    let percentiles = TABLE.map(|percent| format!("p{percent}")).into_iter();
+    let mut signs = Vec::new();
     let cells = |(row, summary): &(&Row<'_>, LatencySummary)| {
-        let distribution = Distribution::new(summary);
-        let shown = TABLE.map(|percent| cell(row, &distribution, percent));
-        let all = [name(row)].into_iter().chain(shown).chain([summary.count.to_string()]);
-        all.map(Into::into).collect()
-    };
-    Table::new(columns.chain([Column::right("samples")]).collect(), rows.iter().map(cells))
-}
-
-fn cell(row: &Row<'_>, distribution: &Distribution<'_>, percent: f64) -> String {
-    let is_valid = percent < TAIL || shown(row) == Shown::All;
-    match distribution.at(percent).filter(|it| !it.is_uncertain) {
-        Some(found) if is_valid => {
-            let sign = if found.is_lower_bound { ">" } else { "" };
-            format!("{sign}{}", latency(found.nanoseconds as f64))
+        let (mut cells, found) = distribution::cells(Some(summary), &TABLE, latency);
+        signs.extend(found);
+        if shown(row) != Shown::All {
+            let tail = cells.iter_mut().zip(TABLE).filter(|it| it.1 >= TAIL);
+            tail.for_each(|(cell, _)| "!".clone_into(cell));
         }
-        Some(_) => "!".to_owned(),
-        None => "-".to_owned(),
-    }
+        [name(row)].into_iter().chain(cells).chain([summary.count.to_string()]).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let table = Table::of(["server"], percentiles.chain(["samples".to_owned()]), rows);
+    vec![Block::Table(table), Block::Lines(distribution::legend(&signs))]
 }

@@ -9,12 +9,11 @@ use wirebench_schema::{
 use super::lines;
 use crate::{
     analysis::{Metric, MetricFacts, WorkloadRows},
-    chart::{Chart, ChartKind, Point},
+    chart::{Chart, ChartKind},
     document::Block,
     load_words::{describe_payload, describe_shape},
     order::grouped,
-    screen::adapter::title,
-    shown::{Shown, shown},
+    screen::model::title,
     table_units::bytes,
 };
 
@@ -78,22 +77,16 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
         Phase::Saturate => Metric::Throughput,
         phase => Metric::primary(phase),
     };
-    let lines = lines::lines(journal, members, |load, row| {
-        Some(Point {
-            at: ((dimension.1)(&load.workload) as f64, row.median(metric)?),
-            is_hollow: metric == Metric::Throughput && row.is_limited(),
-            is_grey: shown(row) == Shown::NotCompared,
-            raw: row.values(metric).into_values().collect(),
-        })
+    let lines = lines::lines(journal, members.iter().copied(), metric, |load, row| {
+        let is_bound = metric == Metric::Throughput && row.is_limited();
+        Some(((dimension.1)(&load.workload) as f64, is_bound))
     });
     let x = (dimension.0, |value: f64| match dimension.0 {
         PAYLOAD => bytes(value.round() as u64),
         _ => value.to_string(),
     });
     let y = (metric.title(), |value| metric.show(value));
-    let chart =
-        Chart::new(words(dimension, members[0], metric), ChartKind::logarithmic(lines, x, y)?);
-    Some(Chart { heading: chart.title.clone(), ..chart })
+    Some(Chart::titled(words(dimension, members[0], metric), ChartKind::logarithmic(lines, x, y)?))
 }
 
 /// What the picture shows, with everything that its loads have in common.

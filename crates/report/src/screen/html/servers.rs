@@ -8,11 +8,12 @@ use wirebench_schema::{
     journal::{Counts, Described, Journal, Outcome, Run},
 };
 
-use super::slices;
 use crate::{
     analysis::Analysis,
-    document::{Block, Column, Table},
+    document::{Block, Table},
+    figure_text::or_absent,
     origin::describe_versions,
+    slices,
     table_units::{bytes, latency},
 };
 
@@ -32,8 +33,6 @@ pub(crate) fn section(analysis: &Analysis<'_>) -> Block {
 
 /// What kind of server each is, and medians over its instances.
 fn overview(journal: &Journal) -> Table {
-    let words = ["server", "class", "model", "mechanism"].map(Column::left);
-    let columns = words.into_iter().chain(["ready after", "peak memory"].map(Column::right));
     let row = |described: &Described| {
         let (ready, peak) = medians(&of(journal, &described.variant).collect::<Vec<_>>());
         let sharing = described.sharing.map(|it| format!(", {it}")).unwrap_or_default();
@@ -45,9 +44,10 @@ fn overview(journal: &Journal) -> Table {
             ready.map(latency),
             peak.map(|it| bytes(it.round() as u64)),
         ];
-        cells.map(|it| it.unwrap_or_else(|| "-".to_owned()).into()).to_vec()
+        cells.map(or_absent).to_vec()
     };
-    Table::new(columns.collect(), journal.start.variants.iter().map(row))
+    let words = ["server", "class", "model", "mechanism"];
+    Table::of(words, ["ready after", "peak memory"], journal.start.variants.iter().map(row))
 }
 
 /// The time from the start of an instance until it accepts, in nanoseconds, and its peak memory in bytes.

@@ -1,7 +1,6 @@
 //! The table of a scenario: servers as rows, the figures of each load as columns.
 
 use maud::{Markup, html};
-use std::ops::Range;
 use wirebench_schema::{
     id::VariantId,
     journal::{Described, Journal},
@@ -9,12 +8,13 @@ use wirebench_schema::{
 use wirebench_stats::PairLevel;
 
 use crate::{
-    analysis::{JudgedRatio, Row, WorkloadRows},
     chart::{Axis, ratio},
+    document::Cell,
+    figure_text::ABSENT,
     screen::{
-        figures::{cell, head, subject},
-        model::{Block, Column, Group, Outcome, Value},
-        row::{is_listed, name},
+        cells::{Column, Outcome},
+        figures::subject,
+        model::{Block, Group},
     },
     shown::shown,
     table_units::percent,
@@ -37,72 +37,52 @@ pub(super) fn deviates(journal: &Journal, variant: &VariantId) -> bool {
     journal.verified.iter().any(|it| it.variant == *variant && !it.deviates.is_empty())
 }
 
-/// A scenario, with as many loads next to each other as fit, and the others below them.
-pub(super) fn tables(journal: &Journal, block: &Block, loads: &[&WorkloadRows<'_>]) -> Markup {
-    html! {
-        @for groups in lines(block) {
-            @let part = Block { groups: block.groups[groups.clone()].to_vec(), ..block.clone() };
-            (table(journal, &part, &loads[groups.clone()], groups.start > 0))
-        }
-    }
+/// A load as the table has it.
+struct Load<'a> {
+    group: &'a Group<'a>,
+    /// Of its ratios, if it has some.
+    axis: Option<Axis>,
+    /// What is needed to compare a row with any other one, for those that may be compared.
+    pairs: Vec<Option<PairLevel>>,
 }
 
-/// The groups of columns that fit next to each other, line by line; each line has at least one.
-fn lines(block: &Block) -> Vec<Range<usize>> {
+/// A scenario, with as many loads next to each other as fit, and the others below them.
+pub(super) fn tables(journal: &Journal, block: &Block<'_>) -> Markup {
     let names = block.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let mut lines: Vec<Range<usize>> = Vec::new();
-    let mut used = 0.0;
-    for (index, group) in block.groups.iter().enumerate() {
-        let width = width(group);
+    let names = names as f64 * SIGN_WIDTH + CELL_SPACE;
+    let (mut lines, mut used): (Vec<Vec<Load<'_>>>, f64) = (Vec::new(), 0.0);
+    for load in block.groups.iter().map(Load::of) {
+        let width = load.width();
         match lines.last_mut() {
             Some(line) if used + width <= PAGE_WIDTH => {
-                line.end = index + 1;
+                line.push(load);
                 used += width;
             }
             _ => {
-                lines.push(index..index + 1);
-                used = names as f64 * SIGN_WIDTH + CELL_SPACE + width;
+                lines.push(vec![load]);
+                used = names + width;
             }
         }
     }
-    lines
+    let lines = lines.iter().enumerate();
+    html! { @for (place, loads) in lines { (table(journal, block, loads, place > 0)) } }
 }
 
-/// About the width of the columns of a load, in CSS pixels.
-fn width(group: &Group) -> f64 {
-    let column = |(place, column): (usize, &Column)| {
-        let head = head(*column, group.baseline.as_deref(), LONGEST_HEAD).chars().count();
-        let cells = (0..group.cells.len()).filter_map(|row| {
-            let value = group.cells[row].as_ref()?[place];
-            Some(text_of(*column, value, group, row).chars().count())
-        });
-        let signs = cells.chain([head]).max().unwrap_or(0);
-        let picture = if *column == Column::Outcome { ratio::WIDTH + CELL_SPACE } else { 0.0 };
-        signs as f64 * SIGN_WIDTH + CELL_SPACE + picture
-    };
-    group.columns.iter().enumerate().map(column).sum()
-}
-
-fn table(
-    journal: &Journal,
-    block: &Block,
-    loads: &[&WorkloadRows<'_>],
-    is_continued: bool,
-) -> Markup {
-    let pairs: Vec<Vec<Option<PairLevel>>> =
-        loads.iter().zip(&block.groups).map(|(load, group)| pairs(load, group, block)).collect();
-    let axes: Vec<Option<Axis>> =
-        block.groups.iter().map(|group| ratio::axis(group.ratios.iter().flatten())).collect();
-    let caption: Vec<String> = block.groups.iter().map(described).collect();
-    let words = format!("{}, {}", block.title, caption.join("; "));
+fn table(journal: &Journal, block: &Block<'_>, loads: &[Load<'_>], is_continued: bool) -> Markup {
+    // What each load compares, and from which difference on.
+    let caption = loads.iter().map(|Load { group, .. }| {
+        let (metric, margin) = (subject(group.metric()), percent(group.comparison().margin));
+        format!("{}: {metric}, margin {margin}", group.title)
+    });
+    let caption = caption.collect::<Vec<_>>().join("; ");
     html! {
-            div.scroll tabindex="0" role="region" aria-label=(words) {
+            div.scroll tabindex="0" role="region" aria-label={ (block.title) ", " (caption) } {
                 table.results.continued[is_continued] {
-                    caption { (caption.join("; ")) }
+                    caption { (caption) }
                     thead {
                         tr {
                             td {}
-                            @for (group, axis) in block.groups.iter().zip(&axes) {
+                            @for Load { group, axis, .. } in loads {
                                 th scope="colgroup" colspan=(group.columns.len() + usize::from(axis.is_some())) {
                                     (group.title)
                                 }
@@ -110,7 +90,7 @@ fn table(
                         }
                         tr {
                             th scope="col" { "server" }
-                            @for (group, axis) in block.groups.iter().zip(&axes) { (heads(group, axis.as_ref())) }
+                            @for load in loads { (load.heads()) }
                         }
                     }
                     tbody {
@@ -124,9 +104,7 @@ fn table(
                                     bdi { (name) }
                                     @if described.is_some_and(|it| deviates(journal, &it.variant)) { " " (KNOWN) }
                                 }
-                                @for ((group, axis), pairs) in block.groups.iter().zip(&axes).zip(&pairs) {
-                                    (cells(group, axis.as_ref(), row, pairs[row]))
-                                }
+                                @for load in loads { (load.cells(row)) }
                             }
                         }
                     }
@@ -135,52 +113,74 @@ fn table(
     }
 }
 
-/// What a load compares, and from which difference on.
-fn described(group: &Group) -> String {
-    format!("{}: {}, margin {}", group.title, subject(group.metric), percent(group.margin))
+/// The variant of a row, of which there may be several copies.
+fn described_row<'j>(journal: &'j Journal, name: &str) -> Option<&'j Described> {
+    let variant = name.split(' ').next()?;
+    journal.start.variants.iter().find(|it| it.variant.to_string() == variant)
 }
 
-fn heads(group: &Group, axis: Option<&Axis>) -> Markup {
-    html! {
-        @for column in &group.columns {
-            th scope="col" data-margin=[(*column == Column::Outcome).then_some(group.margin)] {
-                (head(*column, group.baseline.as_deref(), LONGEST_HEAD))
-            }
-            @if let (Column::Outcome, Some(axis)) = (column, axis) {
-                th.picture scope="col" { "ratio" (ratio::labels(axis)) }
+impl<'a> Load<'a> {
+    fn of(group: &'a Group<'a>) -> Self {
+        let is_compared = |place: &usize| shown(&group.load.rows[*place]).is_compared();
+        let places: Vec<_> = group.places.iter().map(|it| it.filter(is_compared)).collect();
+        let known: Vec<usize> = places.iter().flatten().copied().collect();
+        let mut levels = group.load.pairs(group.metric(), &known).into_iter();
+        let pairs = places.iter().map(|place| place.and_then(|_| levels.next().flatten()));
+        let axis = ratio::axis((0..places.len()).filter_map(|row| group.ratio(row)));
+        Self { group, axis, pairs: pairs.collect() }
+    }
+
+    /// About the width of its columns, in CSS pixels.
+    fn width(&self) -> f64 {
+        let column = |column: &Column| {
+            let cells = (0..self.pairs.len()).filter(|row| self.group.row(*row).is_some());
+            let cells = cells.map(|row| self.cell(row, *column).text.chars().count());
+            let head = self.group.head(*column, LONGEST_HEAD).chars().count();
+            let picture = if *column == Column::Outcome { ratio::WIDTH + CELL_SPACE } else { 0.0 };
+            cells.fold(head, usize::max) as f64 * SIGN_WIDTH + CELL_SPACE + picture
+        };
+        self.group.columns.iter().map(column).sum()
+    }
+
+    fn heads(&self) -> Markup {
+        let margin =
+            |column: Column| (column == Column::Outcome).then(|| self.group.comparison().margin);
+        html! {
+            @for column in &self.group.columns {
+                th scope="col" data-margin=[margin(*column)] { (self.group.head(*column, LONGEST_HEAD)) }
+                @if let (Column::Outcome, Some(axis)) = (column, &self.axis) {
+                    th.picture scope="col" { "ratio" (ratio::labels(axis)) }
+                }
             }
         }
     }
-}
 
-/// What is needed to compare a row with any other one, for those that may be compared.
-fn pairs(load: &WorkloadRows<'_>, group: &Group, block: &Block) -> Vec<Option<PairLevel>> {
-    let place = |wanted: &String| {
-        let is_meant = |row: &Row<'_>| is_listed(row) && name(row) == *wanted;
-        load.rows.iter().position(is_meant).filter(|index| shown(&load.rows[*index]).is_compared())
-    };
-    let places: Vec<Option<usize>> = block.rows.iter().map(place).collect();
-    let known: Vec<usize> = places.iter().flatten().copied().collect();
-    let mut levels = load.pairs(group.metric, &known).into_iter();
-    places.into_iter().map(|place| place.and_then(|_| levels.next().flatten())).collect()
-}
+    /// A cell as on the terminal, but for a significant difference, which is a ratio.
+    fn cell(&self, row: usize, column: Column) -> Cell {
+        let cell = self.group.cell(row, column);
+        match (column, self.group.outcome(row)) {
+            (Column::Outcome, Some(Outcome::More | Outcome::Less)) => {
+                Cell { text: self.group.ratio(row).map(ratio::text).unwrap_or_default(), ..cell }
+            }
+            _ if self.group.row(row).is_none() => Cell::from(ABSENT),
+            _ => cell,
+        }
+    }
 
-fn cells(group: &Group, axis: Option<&Axis>, row: usize, pair: Option<PairLevel>) -> Markup {
-    let values = group.cells[row].as_ref();
-    let ratio = group.ratios[row].as_ref();
-    html! {
-        @for (place, column) in group.columns.iter().enumerate() {
-            @let value = values.map_or(Value::Empty, |values| values[place]);
-            @let text = text_of(*column, value, group, row);
-            @let pair = pair.filter(|_| *column == Column::Outcome).map(packed);
-            @let label = head(*column, group.baseline.as_deref(), LONGEST_HEAD);
-            @let first = (place == 0).then_some(&group.title);
-            td class=(class(place, value)) data-label=(label) data-group=[first]
-                data-value=[sorted_by(value, ratio)] data-pair=[pair] { (text) }
-            @if let (Column::Outcome, Some(axis)) = (column, axis) {
-                td.picture {
-                    @if let Some(ratio) = ratio {
-                        (ratio::picture(axis, ratio))
+    fn cells(&self, row: usize) -> Markup {
+        html! {
+            @for (place, column) in self.group.columns.iter().enumerate() {
+                @let is_outcome = *column == Column::Outcome;
+                @let cell = self.cell(row, *column);
+                @let pair = self.pairs[row].filter(|_| is_outcome).map(packed);
+                @let label = self.group.head(*column, LONGEST_HEAD);
+                @let first = (place == 0).then_some(&self.group.title);
+                @let outcome = self.group.outcome(row).filter(|_| is_outcome);
+                td class=(class(place == 0, outcome, cell.figure)) data-label=(label) data-group=[first]
+                    data-value=[cell.figure] data-pair=[pair] { (cell.text) }
+                @if let (Column::Outcome, Some(axis)) = (column, &self.axis) {
+                    td.picture {
+                        @if let Some(ratio) = self.group.ratio(row) { (ratio::picture(axis, ratio)) }
                     }
                 }
             }
@@ -194,41 +194,16 @@ fn packed(pair: PairLevel) -> String {
     format!("{level:.6} {variance:.3e} {critical:.4} {plain:.4}")
 }
 
-/// A significant difference as a ratio, everything else as on the terminal.
-fn text_of(column: Column, value: Value, group: &Group, row: usize) -> String {
-    match (value, &group.ratios[row]) {
-        (Value::Compared(Outcome::Different { .. }), Some(ratio)) => ratio::text(ratio),
-        _ => cell(column, value),
-    }
-}
-
-/// What its column is sorted by, if it shows a figure.
-fn sorted_by(value: Value, ratio: Option<&JudgedRatio>) -> Option<f64> {
-    match value {
-        Value::Exact(figure) | Value::Bound(figure) => Some(figure),
-        Value::Compared(Outcome::Reference) => Some(1.0),
-        Value::Compared(_) => Some(ratio?.estimate.value),
-        Value::Empty | Value::Hidden => None,
-    }
-}
-
-/// The variant of a row, of which there may be several copies.
-fn described_row<'j>(journal: &'j Journal, name: &str) -> Option<&'j Described> {
-    let variant = name.split(' ').next()?;
-    journal.start.variants.iter().find(|it| it.variant.to_string() == variant)
-}
-
 /// How strongly a cell is coloured, and whether a load begins with it.
-fn class(place: usize, value: Value) -> String {
-    let shade = match value {
-        Value::Compared(Outcome::Different { ratio, .. }) => {
-            let far = ratio.max(1.0 / ratio);
-            let step = 1 + STRONGER.iter().filter(|from| far >= **from).count();
-            format!("{}{step}", if ratio > 1.0 { "more" } else { "less" })
-        }
-        Value::Compared(_) | Value::Empty | Value::Hidden => "weak".to_owned(),
-        Value::Exact(_) | Value::Bound(_) => String::new(),
+fn class(is_first: bool, outcome: Option<Outcome>, figure: Option<f64>) -> String {
+    let first = if is_first { "first " } else { "" };
+    let shade = match (outcome, figure) {
+        (Some(Outcome::More), _) => "more",
+        (Some(Outcome::Less), _) => "less",
+        (None, Some(_)) => return first.to_owned(),
+        _ => return format!("{first}weak"),
     };
-    let first = if place == 0 { "first " } else { "" };
-    format!("{first}{shade}")
+    let far = figure.map_or(1.0, |ratio| ratio.max(1.0 / ratio));
+    let step = 1 + STRONGER.iter().filter(|from| far >= **from).count();
+    format!("{first}{shade}{step}")
 }

@@ -1,6 +1,5 @@
 //! Every slice in the order in which it ran, by what disturbed it, so that drift is visible.
 
-use std::collections::BTreeMap;
 use wirebench_schema::journal::{Outcome, Slice};
 
 use crate::{
@@ -29,50 +28,45 @@ const STATES: [(&str, &str); 3] = [
     ("mixed", "their distance changed"),
 ];
 
-/// A slice: its cohort and its start, its CPU per request over the median of its instance under this load, its class,
-/// and the state of the machine, if it has several.
-type Mark = ((u32, u64), f64, &'static str, Option<&'static str>);
+/// A slice: its cohort and its start, its CPU per request over the median of its instance under this load, and its
+/// classes: of what disturbed it, and of the state of the machine, if it has several.
+type Mark = ((u32, u64), f64, [Option<&'static str>; 2]);
 
 /// The chart; nothing of a run without slices.
 pub(super) fn section(analysis: &Analysis<'_>) -> Block {
     let mut slices = slices(analysis);
     slices.sort_by_key(|slice| slice.0);
-    let has_states = slices.iter().any(|slice| slice.3.is_some());
-    let legend = format!("{LEGEND}{}", if has_states { LEGEND_OF_STATES } else { "" });
-    let kind = if slices.is_empty() { None } else { kind(&slices) };
-    let chart = kind.map(|kind| Chart::new(TITLE, kind).headed(TITLE).explained(legend));
+    let chart = if slices.is_empty() { None } else { chart(&slices) };
     Block::Section("Timeline".to_owned(), vec![Block::Charts(chart.into_iter().collect())])
 }
 
-fn kind(slices: &[Mark]) -> Option<ChartKind> {
-    let (mut points, mut labels) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
-    let mut cohort = None;
-    for (place, ((of, _), ratio, class, state)) in slices.iter().enumerate() {
-        if cohort.replace(of) != Some(of) {
-            labels.push((place as f64, (labels.len() + 1).to_string()));
-        }
-        for class in [Some(*class), *state].into_iter().flatten() {
-            points.entry(class).or_default().push((place as f64, *ratio));
-        }
-    }
-    let marks = classes().filter_map(|(class, words)| {
-        let points = points.remove(class)?;
+fn chart(slices: &[Mark]) -> Option<Chart> {
+    let cohort = |place: usize| slices[place].0.0;
+    let is_first = |place: &usize| *place == 0 || cohort(*place) != cohort(*place - 1);
+    let begins: Vec<f64> = (0..slices.len()).filter(is_first).map(|place| place as f64).collect();
+    let disturbed = DISTURBANCES.iter().map(|it| (it.1, it.2));
+    let classes = [QUIET].into_iter().chain(disturbed).chain(STATES);
+    let marks = classes.map(|(class, words)| {
+        let of_class = slices.iter().enumerate().filter(|(_, it)| it.2.contains(&Some(class)));
+        let points: Vec<_> = of_class.map(|(place, it)| (place as f64, it.1)).collect();
         let is_state = STATES.iter().any(|it| it.0 == class);
         let outline = if is_state { Outline::Strip } else { Outline::Dot };
-        let words = format!("{} {words}", points.len());
-        Some(Marks { class: class.to_owned(), outline, words, points })
+        Marks {
+            class: class.to_owned(),
+            outline,
+            words: format!("{} {words}", points.len()),
+            points,
+        }
     });
-    let (marks, begins) = (marks.collect(), labels.iter().map(|it| it.0).collect());
+    let marks: Vec<Marks> = marks.filter(|it| !it.points.is_empty()).collect();
+    let has_states = marks.iter().any(|it| it.outline == Outline::Strip);
+    let legend = format!("{LEGEND}{}", if has_states { LEGEND_OF_STATES } else { "" });
+    let labels = begins.iter().zip(1..).map(|(at, number)| (*at, number.to_string())).collect();
     let x = Axis { labels, ..Axis::linear("cohort", slices.len() as f64, |_| String::new()) };
     let name = "CPU per request over the median";
     let y = Axis::logarithmic_at(name, RATIOS.into_iter(), |ratio| format!("{ratio}x"))?;
-    Some(ChartKind::Dots { x, y, marks, level: None, begins })
-}
-
-/// All classes of slices and states with their meaning.
-fn classes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let disturbed = DISTURBANCES.iter().map(|it| (it.1, it.2));
-    [QUIET].into_iter().chain(disturbed).chain(STATES)
+    let kind = ChartKind::Dots { x, y, marks, level: None, begins };
+    Some(Chart::titled(TITLE.to_owned(), kind).explained(legend))
 }
 
 fn slices(analysis: &Analysis<'_>) -> Vec<Mark> {
@@ -98,7 +92,7 @@ fn slices(analysis: &Analysis<'_>) -> Vec<Mark> {
         let marks = measured.slices.iter().filter_map(|slice| {
             let ratio = slice.cpu_ns_per_request()? / median;
             let class = slice.dropped.map_or(QUIET.0, |kind| disturbance(kind).1);
-            Some(((run.cohort(), slice.start_ns), ratio, class, state(slice)))
+            Some(((run.cohort(), slice.start_ns), ratio, [Some(class), state(slice)]))
         });
         all.extend(marks);
     }

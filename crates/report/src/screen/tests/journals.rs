@@ -71,13 +71,13 @@ fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
 #[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
-    let model = adapter::model(&Analysis::of(&journal));
     let analysis = Analysis::of(&journal);
+    let model = Model::of(&analysis);
     let report = crate::build::run(&analysis, None);
     let details = crate::table::document(&analysis, None, None).text(Paint::FILE);
     for (group, load) in model.blocks[0].groups.iter().zip(&report.loads) {
-        assert_eq!((group.metric, group.metric.field()), (Metric::Cpu, load.primary_metric));
-        assert_eq!(group.columns[0], Column::Figure(group.metric));
+        assert_eq!((group.metric(), group.metric().field()), (Metric::Cpu, load.primary_metric));
+        assert_eq!(group.columns[0], cells::Column::Figure(Metric::Cpu));
     }
     // The tables of the details have it in front of the ratio, which then needs no name.
     let is_head = |line: &&str| line.contains(" request  ") && line.contains("  ratio  ");
@@ -130,7 +130,7 @@ fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
     }
     let text = shown(&journal);
     assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    let step = |journal: &Journal| adapter::model(&Analysis::of(journal)).disturbed;
+    let step = |journal: &Journal| causes(&Analysis::of(journal)).1;
     assert_eq!(step(&journal), Some("stop these programs and measure again"));
     change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
     assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
@@ -170,13 +170,13 @@ fn only_programs_that_the_user_can_stop_are_to_be_stopped_and_the_rest_is_one_li
         page_of(&[kernel, users, ("sh", Owner::Other, 0.002)]),
     ];
     expect_test::expect![[r#"
-            go/net hello at 20k/s: disturbed by rustc on CPU 0; ratios of different programs may shift
-              beside other work
+            go/net hello at 20k/s: other work took 40 % of the CPU time of server or generator (rustc);
+              ratios of different programs may shift beside other work
             other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
         Next: stop these programs and measure again.
 
-            go/net hello at 20k/s: disturbed by kernel threads and other users on CPU 0; ratios of different
-              programs may shift beside other work
+            go/net hello at 20k/s: other work took 40 % of the CPU time of server or generator (kernel
+              threads, other users); ratios of different programs may shift beside other work
             other work took 95.0 % of a CPU that cannot be stopped from here: kernel threads, other users
         Next: measure for longer, or on another machine.
 
@@ -196,9 +196,9 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
         it.reasons.push(reason(Weight::Invalid, "2 errors"));
     });
-    let model = adapter::model(&Analysis::of(&journal));
-    let outcomes: Vec<Outcome> = model.blocks[0].groups[1].outcomes().map(|(_, it)| it).collect();
-    assert_eq!(outcomes, [Outcome::Withheld; 3], "{model:#?}");
+    let analysis = Analysis::of(&journal);
+    let group = &Model::of(&analysis).blocks[0].groups[1];
+    assert_eq!(group.with(cells::Outcome::Withheld).count(), 3);
 }
 
 #[test]
@@ -217,9 +217,9 @@ fn a_condition_that_was_asked_for_is_stated_once_and_hides_nothing() {
 #[test]
 fn what_was_not_measured_is_listed_with_its_reason() {
     let mut journal = two_rates();
-    let ended = || failed("the server ended");
+    journal.start.workloads.truncate(2);
     for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {
-        run.outcome = ended();
+        run.outcome = failed("the server ended");
     }
     journal.runs.retain(|run| run.variant.to_string() != "go/net");
     journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));

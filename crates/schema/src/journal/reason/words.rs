@@ -22,11 +22,8 @@ impl Reason {
     #[must_use]
     pub fn text_of(&self, figures: Option<(f64, f64)>) -> String {
         let details = self.detail.iter().cloned().chain(self.programs.as_deref().map(listed));
-        let details: Vec<String> = details.collect();
-        let details = match details.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", details.join("; ")),
-        };
+        let details = details.collect::<Vec<_>>().join("; ");
+        let details = if details.is_empty() { details } else { format!(" ({details})") };
         format!("{}{details}; {}", self.says(figures), self.next_step())
     }
 
@@ -34,7 +31,9 @@ impl Reason {
         self.figure.map(|figure| (figure, figure))
     }
 
-    fn says(&self, figures: Option<(f64, f64)>) -> String {
+    /// The event and its meaning, of findings with these figures.
+    #[must_use]
+    pub fn says(&self, figures: Option<(f64, f64)>) -> String {
         let side = self.side.map_or("server or generator", RunSide::name);
         let text = self.kind.guide().says.replace("{side}", side);
         let Some((head, rest)) = text.split_once('{') else { return text };

@@ -1,0 +1,149 @@
+//! The cells of the first screen: figures, outcomes of comparisons, and what is hidden.
+
+use wirebench_schema::{
+    load::LoadModel,
+    suite::{Phase, Workload},
+};
+
+use super::{
+    figures::{HIDDEN, figure},
+    model::Group,
+};
+use crate::{
+    analysis::{Claim, Inconclusive, Metric, MetricFacts, Reads, Role, Row},
+    document::{Cell, Shade},
+    figure_text::ABSENT,
+    interval,
+    shown::{Shown, shown},
+};
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Column {
+    Figure(Metric),
+    /// The outcome of the comparison with the baseline.
+    Outcome,
+    /// CPU time that waking adds to a request, in nanoseconds.
+    Waking,
+}
+
+/// Result of the comparison of a row with the baseline.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    Reference,
+    /// Any difference lies within the margin.
+    Same,
+    /// The difference is significant and not within the margin.
+    More,
+    Less,
+    Inconclusive,
+    /// Figures exist, and may not be compared.
+    Withheld,
+}
+
+impl Column {
+    /// The columns that a load may have.
+    pub(super) fn of(workload: &Workload) -> Vec<Self> {
+        use Metric::{MemoryAtRest, Throughput};
+        let others: &[Metric] = match (workload.phase, &workload.model) {
+            (Phase::Idle, _) => &[MemoryAtRest],
+            (Phase::Saturate, LoadModel::Closed | LoadModel::Think { .. }) => {
+                &[Throughput, Metric::P50, Metric::P99]
+            }
+            _ => &[Metric::P50, Metric::P99],
+        };
+        let main = Self::Figure(Metric::primary(workload.phase));
+        let others = others.iter().copied().map(Self::Figure);
+        [main, Self::Outcome, Self::Waking].into_iter().chain(others).collect()
+    }
+}
+
+impl Group<'_> {
+    /// Whether a column has a figure, or an outcome of a comparison.
+    pub(super) fn has(&self, column: Column) -> bool {
+        (0..self.places.len()).any(|row| match column {
+            Column::Outcome => self.outcome(row).is_some_and(|it| it != Outcome::Reference),
+            _ => self.cell(row, column).figure.is_some(),
+        })
+    }
+
+    pub(super) fn cells(&self, row: usize) -> impl Iterator<Item = Cell> {
+        self.columns.iter().map(move |column| self.cell(row, *column))
+    }
+
+    /// A cell; an empty one where the server does not take part.
+    pub(super) fn cell(&self, row: usize, column: Column) -> Cell {
+        match (column, self.row(row)) {
+            (_, None) => Cell::default(),
+            (Column::Figure(metric), Some(row)) => of_figure(row, metric),
+            (Column::Outcome, Some(_)) => self.of_outcome(row),
+            (Column::Waking, Some(row)) => match row.waking {
+                None => faint(ABSENT),
+                Some(_) if !shown(row).is_compared() => faint(HIDDEN),
+                Some(waking) => Cell {
+                    // Zero has one sign, also where a little less is rounded.
+                    text: format!("{:+.1}", (waking.cpu_ns / 100.0).round() / 10.0 + 0.0),
+                    figure: Some(waking.cpu_ns),
+                    ..Cell::default()
+                },
+            },
+        }
+    }
+
+    fn of_outcome(&self, row: usize) -> Cell {
+        let ratio = self.ratio(row).map(|it| it.estimate);
+        let cell = match self.outcome(row) {
+            None => faint(ABSENT),
+            Some(Outcome::Reference) => {
+                return Cell { figure: Some(1.0), ..Cell::from("reference") };
+            }
+            Some(Outcome::Same) => Cell::from("same"),
+            Some(Outcome::Inconclusive) => faint("inconclusive"),
+            Some(Outcome::Withheld) => faint(HIDDEN),
+            Some(outcome @ (Outcome::More | Outcome::Less)) => Cell {
+                text: ratio.map_or_else(String::new, |it| interval::change(it.value, it.interval)),
+                shade: if outcome == Outcome::More { Shade::Worse } else { Shade::Better },
+                ..Cell::default()
+            },
+        };
+        Cell { figure: ratio.map(|it| it.value), ..cell }
+    }
+
+    pub(super) fn outcome(&self, row: usize) -> Option<Outcome> {
+        let of = self.row(row)?;
+        if of.role == Role::Baseline {
+            of.median(self.metric())?;
+            let is_compared = shown(of).is_compared();
+            return Some(if is_compared { Outcome::Reference } else { Outcome::Withheld });
+        }
+        let ratio = self.comparison().ratios[self.places[row]?].as_ref()?;
+        Some(match ratio.claim {
+            _ if ratio.inconclusive.is_some_and(Inconclusive::is_withheld) => Outcome::Withheld,
+            Some(Claim::Higher) => Outcome::More,
+            Some(Claim::Lower) => Outcome::Less,
+            Some(Claim::Same) => Outcome::Same,
+            _ => Outcome::Inconclusive,
+        })
+    }
+
+    /// The rows with this outcome.
+    pub(super) fn with(&self, wanted: Outcome) -> impl Iterator<Item = usize> {
+        (0..self.places.len()).filter(move |row| self.outcome(*row) == Some(wanted))
+    }
+}
+
+fn of_figure(row: &Row<'_>, metric: Metric) -> Cell {
+    let Some(median) = row.median(metric) else { return faint(ABSENT) };
+    match shown(row) {
+        Shown::Nothing => faint(HIDDEN),
+        Shown::NoTail | Shown::NotCompared if metric.is_tail() => faint(HIDDEN),
+        _ => {
+            let sign = Reads::of(metric, row.is_limited(), false).sign();
+            let text = format!("{sign}{}", figure(metric, median));
+            Cell { text, figure: Some(median), ..Cell::default() }
+        }
+    }
+}
+
+fn faint(text: &str) -> Cell {
+    Cell { shade: Shade::Faint, ..Cell::from(text) }
+}
