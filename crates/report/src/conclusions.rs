@@ -10,18 +10,10 @@ pub(crate) use self::{
     judge::judge,
 };
 
-use crate::{
-    names::names,
-    view::{Answer, ConclusionReport, PairReport},
-};
+use crate::view::{Answer, ConclusionReport, PairReport};
 
-impl Answer {
-    const ALL: [Self; 4] = [Self::Holds, Self::Reversed, Self::Inconclusive, Self::NotMeasured];
-}
-
-names! {
-    pub(crate) name of Answer: Holds = "holds", Reversed = "reversed", Inconclusive = "inconclusive",
-        NotMeasured = "not measured";
+wirebench_schema::names! {
+    Answer: Holds = "holds", Reversed = "reversed", Inconclusive = "inconclusive", NotMeasured = "not measured",
 }
 
 /// What follows from the answers of all pairs.

@@ -5,7 +5,7 @@ pub mod csv;
 pub(crate) mod openmetrics;
 mod trackers;
 
-use crate::{Report, analysis::Metric, names::names, view::ResultView};
+use crate::{Report, analysis::Metric, view::ResultView};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
@@ -18,10 +18,9 @@ pub enum Format {
     Openmetrics,
 }
 
-names! {
-    /// The name, which `--format` takes.
-    pub name of Format: Markdown = "markdown", Html = "html", Csv = "csv", Json = "json", Bencher = "bencher",
-        GithubActionBenchmark = "github-action-benchmark", Openmetrics = "openmetrics";
+wirebench_schema::names! {
+    Format: Markdown = "markdown", Html = "html", Csv = "csv", Json = "json", Bencher = "bencher",
+    GithubActionBenchmark = "github-action-benchmark", Openmetrics = "openmetrics",
 }
 
 #[derive(Clone, Debug)]
@@ -34,16 +33,6 @@ pub struct Written {
 }
 
 impl Format {
-    pub const ALL: [Self; 7] = [
-        Self::Markdown,
-        Self::Html,
-        Self::Csv,
-        Self::Json,
-        Self::Bencher,
-        Self::GithubActionBenchmark,
-        Self::Openmetrics,
-    ];
-
     /// A result in this form; forms of rows and figures are limited to `metric`, if there is one.
     #[must_use]
     pub fn write(self, report: &dyn Report, metric: Option<Metric>) -> Written {

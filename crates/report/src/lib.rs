@@ -32,7 +32,6 @@ pub mod junit;
 pub mod load;
 pub mod load_text;
 mod load_words;
-mod names;
 mod not_measured;
 mod notes;
 mod order;

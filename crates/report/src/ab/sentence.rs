@@ -41,7 +41,8 @@ fn phrase(metric: Metric) -> Phrase {
         Metric::Throughput => ("handles", "handle", ("more", "fewer"), "requests/s"),
         Metric::Latency(_) => ("has a", "have", ("higher", "lower"), metric.title()),
         Metric::Ready => ("takes", "take", MORE, "time to start"),
-        _ => ("uses", "use", MORE, "peak memory"),
+        Metric::Memory => ("uses", "use", MORE, "peak memory"),
+        _ => ("has", "have", MORE, metric.title()),
     };
     Phrase { verb, plural, than, of }
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use wirebench_stats::{Interval, Judged, Outcome};
 
 use super::{Metric, MetricFacts};
-use crate::names::names;
 
 /// How a ratio is to be read when the generator was at its limit.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, PartialEq, Serialize)]
@@ -21,17 +20,25 @@ pub enum Reads {
     Either,
 }
 
-names! {
-    /// The name in texts and files.
-    pub name of Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either";
-    /// The sign in front of the ratio.
-    pub sign of Reads: Exactly = "", AtLeast = ">=", AtMost = "<=", Either = "~";
-    /// The name in texts and files, the same for every metric.
-    pub name of Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher",
-        NotLower = "not-lower", CannotTell = "inconclusive";
+wirebench_schema::names! { Reads: Exactly = "exactly", AtLeast = "at-least", AtMost = "at-most", Either = "either" }
+// The same for every metric.
+wirebench_schema::names! {
+    Claim: Higher = "higher", Lower = "lower", Same = "same", NotHigher = "not-higher", NotLower = "not-lower",
+    CannotTell = "inconclusive",
 }
 
 impl Reads {
+    /// The sign in front of the ratio.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Exactly => "",
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+            Self::Either => "~",
+        }
+    }
+
     /// Of the ratio of `metric`, of a row to its baseline.
     ///
     /// A server may do more requests, and may answer sooner, if the load generator was at its limit with it. So such a

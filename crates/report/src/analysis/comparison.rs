@@ -11,7 +11,6 @@ use super::{
     BaselineCheck, CheckState, Claim, JudgedRatio, Metric, MetricFacts, Reads, Role, Row,
     WorkloadRows, levels::Levels,
 };
-use crate::names::names;
 
 /// Values or ratios by cohort.
 pub(crate) type Values = BTreeMap<u32, f64>;
@@ -47,12 +46,10 @@ pub enum Inconclusive {
     NotValid,
 }
 
-names! {
-    /// The reason as a part of a sentence.
-    pub words of Inconclusive: TooFewCohorts = "fewer than three cohorts",
-        BaselineCheckFailed = "the two instances of the baseline differ",
-        Bound = "the load generator was saturated", WideInterval = "the interval is too wide",
-        NotValid = "too few cohorts are valid";
+wirebench_schema::names! {
+    Inconclusive: TooFewCohorts = "fewer than three cohorts",
+    BaselineCheckFailed = "the two instances of the baseline differ", Bound = "the load generator was saturated",
+    WideInterval = "the interval is too wide", NotValid = "too few cohorts are valid",
 }
 
 impl Inconclusive {

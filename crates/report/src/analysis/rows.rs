@@ -28,7 +28,7 @@ use super::{
     looks::looks,
     slices::{self, FromSlices, OF_ONE_STATE},
 };
-use crate::{names::names, table_units::numbered};
+use crate::table_units::numbered;
 
 #[derive(Clone, Debug)]
 pub struct WorkloadRows<'a> {
@@ -72,10 +72,9 @@ pub enum Role {
     Entrant,
 }
 
-names! {
-    /// The name in files.
-    pub name of Role: Baseline = "baseline", SecondOfBaseline = "second-of-baseline",
-        SecondWithoutFirst = "entrant", Entrant = "entrant";
+wirebench_schema::names! {
+    Role: Baseline = "baseline", SecondOfBaseline = "second-of-baseline", SecondWithoutFirst = "entrant",
+    Entrant = "entrant",
 }
 
 /// The runs of one variant, or of one copy of it, in one workload.

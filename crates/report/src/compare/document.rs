@@ -160,6 +160,6 @@ fn verdict(change: &Change) -> String {
     let words = change.claim().words(change.metric);
     match change.ratio.judged.inconclusive {
         None | Some(Inconclusive::WideInterval) => words,
-        Some(reason) => format!("{words}: {}", reason.words()),
+        Some(reason) => format!("{words}: {}", reason.name()),
     }
 }

@@ -162,8 +162,8 @@ fn judged(relation: Relation, ratio: &JudgedRatio) -> (Answer, Option<Remark>) {
     };
     let why = match ratio.claim.unwrap_or(Claim::CannotTell) {
         Claim::Same => "the difference is smaller than the margin",
-        Claim::NotHigher | Claim::NotLower => Inconclusive::Bound.words(),
-        _ => ratio.inconclusive.map_or("", Inconclusive::words),
+        Claim::NotHigher | Claim::NotLower => Inconclusive::Bound.name(),
+        _ => ratio.inconclusive.map_or("", Inconclusive::name),
     };
     (answer, (answer == Answer::Inconclusive).then(|| why.into()))
 }

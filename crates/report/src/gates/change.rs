@@ -50,7 +50,7 @@ fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
         return Kept::Open(format!("too few cohorts for an interval: {cohorts}"));
     };
     if let Some(why) = ratio.inconclusive.filter(|it| it.is_withheld()) {
-        return Kept::Open(why.words().to_owned());
+        return Kept::Open(why.name().to_owned());
     }
     let (low, high) = (interval.low - 1.0, interval.high - 1.0);
     // A bound that supports a violation supports nothing else, and the reverse.

@@ -54,9 +54,9 @@ pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
     let has_rate = matches!(config.model, LoadModel::Rate { .. });
     let is_seen = |it: &Metric| match it {
-        Metric::Cpu | Metric::Memory => false,
+        Metric::Throughput | Metric::Latency(_) | Metric::Errors => true,
         Metric::Achieved | Metric::Unsent => has_rate,
-        _ => true,
+        _ => false,
     };
     let names = config.requests.iter().flat_map(|set| set.names());
     GateScope {

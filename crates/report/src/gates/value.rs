@@ -72,7 +72,7 @@ impl Evidence<'_> {
         let is_of_search = metric == Metric::Throughput && figure.reads == Reads::AtLeast;
         let is_count = matches!(metric, Metric::Achieved | Metric::Unsent);
         let kept = if !figure.valid && !is_count && !self.is_of_load() {
-            Kept::Open(Inconclusive::NotValid.words().to_owned())
+            Kept::Open(Inconclusive::NotValid.name().to_owned())
         } else if figure.is_beyond_replies() {
             Kept::No
         } else if is_beyond && cell.is_bound(figure) && !self.is_of_load() {
@@ -109,11 +109,13 @@ fn errors(condition: &Condition, limit: f64, cell: &Cell) -> Option<(Hit, Kept)>
     Some((Hit::of(cell, condition.figure, value, None, why), kept))
 }
 
-const fn unit(figure: Metric) -> &'static str {
-    match figure {
-        Metric::Throughput => " requests/s",
-        Metric::Cpu => " us/request",
-        Metric::Unsent => " requests",
+/// The unit of a value as [`MetricFacts::show`] writes it, where it does not write the unit.
+fn unit(figure: Metric) -> &'static str {
+    match figure.unit() {
+        "requests/s" => " requests/s",
+        "ns/request" => " us/request",
+        "switches/request" => " switches/request",
+        "requests" => " requests",
         _ => "",
     }
 }
