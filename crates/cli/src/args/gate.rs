@@ -14,7 +14,8 @@ use crate::{
 
 /// The help of a verb that compares nothing.
 pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, such as 'p99 > 5ms', 'req/s < 10k' or \
-                                 'errors of NAME > 0.1%'; repeatable";
+                                 'errors of NAME > 0.1%', and with `inconclusive` also if a limit cannot be judged; \
+                                 repeatable";
 
 /// The help of a verb that judges rows or a verdict too.
 pub(crate) const STRICT: &str =
@@ -24,12 +25,19 @@ pub(crate) const STRICT: &str =
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FailIf {
     /// Exit with 4 if a figure or its change is beyond this limit, such as 'cpu > +3%', 'p99 > 5ms' or
-    /// 'errors of NAME > 0.1%'; repeatable
-    #[arg(long = "fail-if", value_name = "CONDITION")]
-    fail_if: Vec<Condition>,
+    /// 'errors of NAME > 0.1%', and with `inconclusive` also if a limit cannot be judged; repeatable
+    #[arg(long = "fail-if", value_name = "CONDITION", value_parser = violation)]
+    fail_if: Vec<Violation>,
     /// Write the result of every --fail-if to this file as JUnit XML
     #[arg(long, value_name = "FILE", requires = "fail_if", hide_short_help = true)]
     junit: Option<PathBuf>,
+}
+
+/// A reason to exit with 4: a condition, or without one, each condition that is inconclusive.
+type Violation = Option<Condition>;
+
+fn violation(text: &str) -> Result<Violation, String> {
+    if text == "inconclusive" { Ok(None) } else { text.parse().map(Some) }
 }
 
 /// The conditions, and what follows from an inconclusive one.
@@ -38,9 +46,6 @@ pub(crate) struct FailIf {
 pub(crate) struct GateArgs {
     #[command(flatten)]
     conditions: FailIf,
-    /// Exit with 4 also if a condition of --fail-if is inconclusive
-    #[arg(long, requires = "fail_if", hide_short_help = true)]
-    fail_if_inconclusive: bool,
     /// Exit with 3 if a condition of --fail-if is inconclusive
     #[arg(long, hide_short_help = true)]
     pub(crate) strict: bool,
@@ -68,23 +73,23 @@ impl Deref for GateArgs {
 impl GateArgs {
     /// The exit code of inconclusive conditions.
     pub(crate) const fn inconclusive(&self) -> Exit {
-        match (self.fail_if_inconclusive, self.strict) {
-            (true, _) => Exit::Regression,
-            (false, true) => Exit::NotValid,
-            (false, false) => Exit::Fine,
-        }
+        if self.strict { Exit::NotValid } else { Exit::Fine }
     }
 }
 
 impl FailIf {
-    pub(crate) fn conditions(&self) -> &[Condition] {
-        &self.fail_if
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        self.fail_if.iter().flatten().cloned().collect()
     }
 
     /// Refuses conditions that could never be violated. Creates the file, so that a wrong path is reported before
     /// anything is measured.
     pub(crate) fn check(&self, scope: &GateScope<'_>) -> anyhow::Result<()> {
-        self.fail_if.iter().try_for_each(|it| scope.check(it)).map_err(usage)?;
+        let conditions = self.conditions();
+        if conditions.is_empty() && !self.fail_if.is_empty() {
+            return Err(usage("--fail-if inconclusive is about other conditions: add one"));
+        }
+        conditions.iter().try_for_each(|it| scope.check(it)).map_err(usage)?;
         junit::create(self.junit.as_deref())
     }
 
@@ -97,6 +102,8 @@ impl FailIf {
         of_result: impl FnOnce() -> Exit,
     ) -> anyhow::Result<Exit> {
         let Some(gate) = gate else { return Ok(of_result()) };
+        let fails = self.fail_if.contains(&None);
+        let inconclusive = if fails { Exit::Regression } else { inconclusive };
         let mut cases = cases::of_gate(gate);
         for case in cases.iter_mut().filter(|_| inconclusive == Exit::Regression) {
             if let CaseState::Skipped(why) = &case.state {

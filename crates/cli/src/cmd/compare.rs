@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         metrics: arguments.metric.clone(),
         basis: if arguments.absolute { Basis::Absolute } else { Basis::Relative },
         differences: if arguments.force { Differences::Force } else { Differences::Refuse },
-        conditions: arguments.delivery.gate.conditions().to_vec(),
+        conditions: arguments.delivery.gate.conditions(),
     };
     let comparison = compare(&old.side(&old_name), &new.side(&new_name), &wishes)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;

@@ -166,7 +166,7 @@ fn conclude(
     folder: Option<&LoadFolder>,
 ) -> anyhow::Result<Exit> {
     let (report, output) = (&result.report, &arguments.output);
-    let gate = load::gate(report, arguments.gate.conditions());
+    let gate = load::gate(report, &arguments.gate.conditions());
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;

@@ -186,7 +186,7 @@ impl Arguments {
         let has_model = patch.has_rate() || patch.closed.is_some() || patch.delay.is_some();
         if has_model && !self.objectives.is_empty() {
             return Err(usage(
-                "with --objective the search chooses the rate: omit --rate, --ramp, --steps, --closed and --delay",
+                "with --objective the search chooses the rate: omit --rate and --delay",
             ));
         }
         if patch.has_rate() {
@@ -235,7 +235,7 @@ fn show(
 ) -> anyhow::Result<Exit> {
     let mut tuned =
         Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
-    tuned.gate = tune::gate(&tuned, delivery.gate.conditions());
+    tuned.gate = tune::gate(&tuned, &delivery.gate.conditions());
     let page = |place| format!("{}{place}", tuned.details());
     delivery.keep("tune", &tuned, tuned.gate.as_ref(), (finished, interrupt), page, || of_result)
 }

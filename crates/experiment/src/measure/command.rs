@@ -18,7 +18,7 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     match config.stop {
         Stop::After(duration) => words.option("-d", &write_duration(duration)),
         Stop::Requests(requests) => words.option("-n", &requests),
-        Stop::RequestsPerConnection(requests) => words.option("--count-per-connection", &requests),
+        Stop::RequestsPerConnection(each) => words.option("-n", &format!("{each}/connection")),
     }
     words.option("--warmup", &write_duration(config.warmup));
     words.option("--timeout", &write_duration(config.timeout));
@@ -74,8 +74,8 @@ impl Words {
             LoadModel::Rate { curve, arrivals, latency_from } => {
                 match curve {
                     RateCurve::Constant(rate) => self.option("-R", rate),
-                    RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
-                    RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
+                    RateCurve::Ramp(from, to) => self.option("-R", &format!("{from}:{to}")),
+                    RateCurve::Steps(rates) => self.option("-R", &list(rates).replace(',', "/")),
                 }
                 if *arrivals == Arrivals::Poisson {
                     self.flag("--poisson");

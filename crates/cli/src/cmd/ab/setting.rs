@@ -158,8 +158,8 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
         let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
-        let changes =
-            self.telling.delivery.gate.conditions().iter().filter(|it| it.change().is_some());
+        let conditions = self.telling.delivery.gate.conditions();
+        let changes = conditions.iter().filter(|it| it.change().is_some());
         let of_conditions = changes.filter_map(|it| it.figure.compared());
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {

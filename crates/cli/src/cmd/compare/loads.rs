@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Option<Exit>> {
     let differences = if arguments.force { Differences::Force } else { Differences::Refuse };
     let mut comparison = compare_loads(&side(&old, &old_name), &side(&new, &new_name), differences)
         .map_err(|reason| incomparable(refusal(&reason, &old_name, &new_name)))?;
-    comparison.gate = load::gate(&new.result.report, conditions);
+    comparison.gate = load::gate(&new.result.report, &conditions);
     let gate = comparison.gate.as_ref();
     arguments.delivery.show("compare", &comparison, gate, || comparison.text()).map(Some)
 }

@@ -31,12 +31,14 @@ use crate::{
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 
+const THREADS: &str = "Threads that share the connections [default: 2, or 1 with one connection]";
+
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
     mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
     mut_arg("fail_if", |it| it.help(VALUES)),
-    mut_arg("threads", |it| it.help("Threads that share the connections [default: 2, or 1 with one connection]")),
+    mut_arg("threads", |it| it.help(THREADS).hide_short_help(false)),
     mut_arg("connections", |it| it.help("Connections in total that carry requests [default: 10]")),
     mut_arg("duration", |it| it.help("Measure for this long [default: 10s]")),
     mut_arg("rate", |it| it.visible_short_alias('q')),

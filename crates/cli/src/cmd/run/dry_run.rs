@@ -26,7 +26,7 @@ use crate::{
     session::Setting,
 };
 
-/// The longest list of runs that is printed without `--details`.
+/// The longest list of runs that is printed without `=runs`.
 const SHORT_LIST: usize = 20;
 
 /// Prints the plan: skipped entries, the machine, the loads, time and needs, and the runs.
@@ -54,7 +54,7 @@ pub(super) fn print(context: &Context, setting: Setting, machine: &Machine, argu
         parts(&forecast),
         needs::lines(&experiment, &subjects, machine, machine::memory_bytes(&environment)),
         vec![format!("seed {}", experiment.settings.seed)],
-        runs(&experiment, &subjects, arguments.details),
+        runs(&experiment, &subjects, arguments.dry_run.iter().any(|it| it == "runs")),
     ];
     for line in lines.concat() {
         out::result(&line);
@@ -156,7 +156,7 @@ fn runs(experiment: &Experiment, subjects: &[Subject], details: bool) -> Vec<Str
     if details || lines.len() <= SHORT_LIST {
         return lines;
     }
-    vec![format!("--details lists the {} runs and cohorts in their order", lines.len())]
+    vec![format!("--dry-run=runs lists the {} runs and cohorts in their order", lines.len())]
 }
 
 /// One run, or the servers that are alive together with the slices of each load on them.

@@ -38,6 +38,9 @@ use crate::{
 /// Connections of idle phases at smoke scale.
 const SMOKE_IDLE_CONNECTIONS: usize = 8;
 
+const UNTIL_DECIDED: &str =
+    "--cohorts until-decided needs --budget, and excludes --precision and --copies";
+
 /// A precision is looked at after whole pairs of blocks, and not before there can be an interval.
 fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
     if goal.until_decided {
@@ -116,9 +119,9 @@ fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
 }
 
 impl Arguments {
-    const fn goal(&self) -> Goal {
+    fn goal(&self) -> Goal {
         let (precision, budget) = (self.cohorts.precision, self.cohorts.budget);
-        Goal { precision, budget, until_decided: self.until_decided }
+        Goal { precision, budget, until_decided: self.cohorts.is_until_decided() }
     }
 
     /// The experiment that the options ask for, on `machine`.
@@ -140,6 +143,11 @@ impl Arguments {
             .map_err(usage)?;
         check_rates(&suite, &services)?;
         let goal = self.goal();
+        if goal.until_decided
+            && (goal.budget.is_none() || goal.precision.is_some() || self.copies.is_some())
+        {
+            return Err(usage(UNTIL_DECIDED));
+        }
         raise_blocks(&mut suite, &goal, self);
         let shortage =
             |workload: &_| files::shortage_within(machine.most_open_files(), workload, &settings);
@@ -168,7 +176,8 @@ impl Arguments {
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
         let why = self.cohorts.why.perf(context, &suite, &chosen.subjects)?;
-        let (cut, exact) = (self.cohorts.cut(), self.cohorts.count.is_some());
+        let (cut, exact) =
+            (self.cohorts.cut(), self.cohorts.count.is_some() && !goal.until_decided);
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
         let verification = self.conditions.verification(Verification::Full);
