@@ -27,8 +27,8 @@ pub(crate) fn method(text: &str) -> Result<String, String> {
     Ok(if standard.contains(&upper.as_str()) { upper } else { text.to_owned() })
 }
 
-pub(crate) fn small_count(text: &str) -> Result<u32, String> {
-    u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    T::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
 /// The least that is counted of a load.
@@ -42,14 +42,11 @@ pub(crate) fn window(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn positive_count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    match count(text)? {
-        0 => Err("`0` is too few: use at least 1".to_owned()),
-        count => T::try_from(count).map_err(|_| format!("`{text}` is too large")),
-    }
+    if count(text)? == 0 { Err("`0` is too few: use at least 1".to_owned()) } else { number(text) }
 }
 
 pub(crate) fn instances(text: &str) -> Result<usize, String> {
-    match connections(text)? {
+    match number(text)? {
         ..FEWEST_INSTANCES => Err(format!(
             "`{text}` is too few, because the baseline runs twice: use at least {FEWEST_INSTANCES}"
         )),
@@ -57,13 +54,9 @@ pub(crate) fn instances(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) fn connections(text: &str) -> Result<usize, String> {
-    usize::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
-}
-
 /// A number where another verb has a list.
 pub(crate) fn one_number(text: &str) -> Result<List<usize>, String> {
-    Ok(vec![connections(text)?])
+    Ok(vec![number(text)?])
 }
 
 pub(crate) fn size(text: &str) -> Result<usize, String> {
@@ -177,26 +170,11 @@ pub(crate) use wirebench_schema::{
     units::{parse_count as count, parse_duration as duration},
 };
 
-/// The one option that was given out of several of which each says the same.
-pub(crate) fn only<T: Clone>(
-    options: &[(&'static str, Option<T>)],
-    meaning: &str,
-) -> Result<Option<(&'static str, T)>, String> {
-    let mut given = options.iter().filter_map(|(name, value)| Some((*name, value.clone()?)));
-    match (given.next(), given.next()) {
-        (Some((one, _)), Some((other, _))) => {
-            Err(format!("{one} and {other} both {meaning}: omit one of them"))
-        }
-        (first, _) => Ok(first),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use expect_test::expect_file;
     use std::fmt::Debug;
-    use wirebench_schema::load::Rate;
 
     /// The message of `parse` for each of the wrong `values`.
     pub(crate) fn refusals<T: Debug>(
@@ -220,7 +198,7 @@ pub(crate) mod tests {
             refusals(duration, &["10x"]),
             refusals(cpu_list, &["3-1"]),
             refusals(header, &["a"]),
-            refusals(small_count, &["9G"]),
+            refusals(number::<u32>, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
             refusals(rate_curve, &["0.0005", "0x", "5k:x", "1//2", "1,2"]),
@@ -239,12 +217,11 @@ pub(crate) mod tests {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
         assert_eq!(rate_curve("1.5k"), Ok(RateCurve::per_second(1500)));
-        assert_eq!("1.125".parse::<Rate>().unwrap().to_string(), "1.125");
+        assert_eq!(rate_curve("1.125").unwrap().rates(), [1.125]);
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        let rates = [1, 2000].map(Rate::per_second);
-        assert_eq!(rate_curve("1:2k"), Ok(RateCurve::Ramp(rates[0], rates[1])));
-        assert_eq!(rate_curve("1/2k"), Ok(RateCurve::Steps(rates.into())));
+        assert_eq!(rate_curve("1:2k"), Ok(RateCurve::Ramp(1.into(), 2000.into())));
+        assert_eq!(rate_curve("1/2k"), Ok(RateCurve::Steps(vec![1.into(), 2000.into()])));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =

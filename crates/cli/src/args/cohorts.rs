@@ -58,7 +58,7 @@ pub(crate) enum CohortCount {
 fn count(text: &str) -> Result<CohortCount, String> {
     match text {
         "until-decided" => Ok(CohortCount::UntilDecided),
-        _ => value::small_count(text).map(CohortCount::Exactly),
+        _ => value::number::<u32>(text).map(CohortCount::Exactly),
     }
 }
 
@@ -105,7 +105,7 @@ impl CohortArgs {
 /// A block, as `K/N`.
 fn block(text: &str) -> Result<Block, String> {
     let parts = text.split_once('/').ok_or_else(|| format!("`{text}` is not like 1/8"))?;
-    let (number, of) = (value::small_count(parts.0)?, value::small_count(parts.1)?);
+    let (number, of) = (value::number::<u32>(parts.0)?, value::number::<u32>(parts.1)?);
     if !(1..=of).contains(&number) {
         return Err(format!("`{text}` is not one of the blocks 1 to {of}"));
     }

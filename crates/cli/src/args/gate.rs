@@ -1,13 +1,20 @@
 //! `--fail-if`: its options, its file and its exit code. The crate `report` decides which conditions are violated.
 
 use std::{ops::Deref, path::PathBuf};
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::{
     gates::{Gate, GateVerdict, gate_lines},
     junit::{self as cases, CaseState},
 };
-use wirebench_schema::gate::{Condition, GateScope};
+use wirebench_schema::{
+    gate::{Condition, GateScope},
+    load::RequestSet,
+    metric::Metric,
+    suite::Phase,
+};
 
 use crate::{
+    args::services::have_processes,
     exit::{Exit, usage},
     junit, out,
 };
@@ -20,6 +27,16 @@ pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, s
 /// The help of a verb that judges rows or a verdict too.
 pub(crate) const STRICT: &str =
     "Exit with 3 if a row or the verdict is not valid or a bound, or a condition is inconclusive";
+
+/// The figures that conditions on one load may limit.
+pub(crate) fn values(phase: Phase, subjects: &[Subject]) -> Vec<Metric> {
+    let has = |it: &Metric| match it {
+        Metric::Achieved | Metric::Unsent => phase == Phase::Cost,
+        Metric::Cpu | Metric::Memory => have_processes(subjects),
+        _ => true,
+    };
+    Metric::limitable().filter(has).collect()
+}
 
 /// The conditions, and the file with their results.
 #[derive(Clone, Debug, clap::Args)]
@@ -80,6 +97,29 @@ impl GateArgs {
 impl FailIf {
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         self.fail_if.iter().flatten().cloned().collect()
+    }
+
+    /// Refuses conditions that could never be violated, also of single requests of these sets. Creates the file, so
+    /// that a wrong path is reported before anything is measured.
+    pub(crate) fn check_all<'a>(
+        &self,
+        scope: &GateScope<'_>,
+        sets: impl IntoIterator<Item = &'a RequestSet>,
+    ) -> anyhow::Result<()> {
+        let of_all = [Metric::Cpu, Metric::Memory, Metric::Achieved, Metric::Unsent];
+        let sets: Vec<Vec<&str>> = sets.into_iter().map(RequestSet::names).collect();
+        for it in self.conditions().iter().filter(|it| of_all.contains(&it.figure)) {
+            let Some(name) = it.of.as_deref() else { continue };
+            let is_server = scope.servers.iter().any(|server| server.is_called(name));
+            let mut with = sets.iter().filter(|set| set.contains(&name)).peekable();
+            if !is_server && with.peek().is_some() && with.all(|set| set.len() > 1) {
+                let figure = it.figure.name();
+                return Err(usage(format!(
+                    "--fail-if '{it}': {figure} is measured for all requests together: omit `of`"
+                )));
+            }
+        }
+        self.check(scope)
     }
 
     /// Refuses conditions that could never be violated. Creates the file, so that a wrong path is reported before

@@ -12,7 +12,7 @@ use crate::value::{self, List};
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ShapeArgs {
     /// Threads of the generator that share the connections [default: one per CPU of the generator]
-    #[arg(short, long, value_name = "N", value_parser = value::connections, hide_short_help = true)]
+    #[arg(short, long, value_name = "N", value_parser = value::number::<usize>, hide_short_help = true)]
     pub(crate) threads: Option<usize>,
     /// Connections in total that carry requests
     #[arg(short, long, value_name = "N", value_parser = value::one_number)]
@@ -47,7 +47,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     delay: Option<Duration>,
     /// Requests in flight on each connection [default: 1]
-    #[arg(short, long, value_name = "DEPTH", value_parser = value::connections)]
+    #[arg(short, long, value_name = "DEPTH", value_parser = value::number::<usize>)]
     pipeline: Option<usize>,
     /// Message size of echo loads, at most 1GiB [default: 64]
     #[arg(long, value_name = "SIZE", value_parser = value::size, hide_short_help = true)]
@@ -59,7 +59,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, hide_short_help = true)]
     retry_closed: bool,
     /// Connections that stay idle: those of idle phases, or without one in addition to the load's
-    #[arg(long, alias = "silent", value_name = "N", value_parser = value::connections, hide_short_help = true)]
+    #[arg(long, alias = "silent", value_name = "N", value_parser = value::number::<usize>, hide_short_help = true)]
     pub(crate) idle_connections: Option<usize>,
 }
 

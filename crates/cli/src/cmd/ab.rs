@@ -117,7 +117,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = Metric::read)]
     metric: Option<Metric>,
     /// Server threads, processes or event loops [default: one per server CPU]
-    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value::number::<u32>, hide_short_help = true)]
     workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]

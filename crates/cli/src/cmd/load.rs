@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
     learn_secrets(&config);
     let output = &arguments.output;
-    arguments.gate.check(&gates::scope_of_load("load", &config))?;
+    arguments.gate.check_all(&gates::scope_of_load("load", &config), &config.requests)?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output, &out::hide_in(config.clone())?)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());

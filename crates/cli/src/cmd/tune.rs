@@ -21,7 +21,6 @@ use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
     load::{Rate, Stop},
-    metric::Metric,
     objective::Objective,
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
@@ -32,7 +31,7 @@ use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
     args::{
-        gate::VALUES,
+        gate::{VALUES, values},
         idle::{NATURAL, one_mode},
         machine::{Conditions, placement},
         output::ResultOptions,
@@ -112,7 +111,7 @@ pub(crate) struct Arguments {
     #[arg(long = "objective", value_name = "OBJECTIVE")]
     objectives: Vec<Objective>,
     /// Search: stop if the half width of the 95 % interval of the rate is at most this [default: 5%]
-    #[arg(long, value_name = "PERCENT", value_parser = lists::percent, requires = "objectives")]
+    #[arg(long, value_name = "PERCENT", value_parser = value::precision, requires = "objectives")]
     precision: Option<f64>,
     /// Search: lowest and highest rate [default: 100-10M]
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
@@ -138,13 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
-    arguments.telling.delivery.gate.check(&GateScope {
+    let phase = if arguments.objectives.is_empty() { model.phase } else { Phase::Cost };
+    let scope = GateScope {
         verb: "tune",
-        values: Metric::limitable().collect(),
+        values: values(phase, slice::from_ref(&subject)),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()
-    })?;
+    };
+    arguments.telling.delivery.gate.check_all(&scope, &model.requests)?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),

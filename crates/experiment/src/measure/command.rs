@@ -24,9 +24,8 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     words.option("--timeout", &write_duration(config.timeout));
     words.option("--interval", &write_duration(config.interval));
     words.option("--seed", &config.seed);
-    match config.engine {
-        EngineChoice::Auto => {}
-        engine => words.option("--engine", &engine.name()),
+    if config.engine != EngineChoice::Auto {
+        words.option("--engine", &config.engine.name());
     }
     words.model(config);
     words.connections(config);
@@ -142,9 +141,7 @@ impl Words {
             self.option("--head-limit", &config.head_limit_bytes);
         }
     }
-}
 
-impl Words {
     fn headers(&mut self, headers: &[(String, String)]) {
         for (name, value) in headers {
             self.text("--header", &format!("{name}: {value}"));

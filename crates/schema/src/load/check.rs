@@ -78,26 +78,24 @@ impl LoadConfig {
     }
 
     fn check_times(&self) -> Result<(), String> {
-        match self.stop {
+        let Self { stop, warmup, pipeline, .. } = self;
+        refuse_if!(
+            matches!(stop, Stop::Requests(0) | Stop::RequestsPerConnection(0)),
+            "0 requests measure nothing: give -n at least 1"
+        );
+        match *stop {
             Stop::After(window) => refuse_if!(
                 window < SHORTEST_WINDOW,
                 "a window of {} measures nothing: give -d at least {}, better 10s",
                 write_duration(window),
                 write_duration(SHORTEST_WINDOW)
             ),
-            Stop::Requests(count) => {
-                refuse_if!(count == 0, "0 requests measure nothing: give -n at least 1");
-            }
-            Stop::RequestsPerConnection(count) => {
-                refuse_if!(count == 0, "0 requests measure nothing: give -n at least 1/connection");
-                refuse_if!(
-                    !self.warmup.is_zero() && count < self.pipeline as u64,
-                    "when the warm-up ends a connection may have {} requests in flight, more than its count of \
-                     {count}: give -n at least {}/connection, or no --warmup",
-                    self.pipeline,
-                    self.pipeline
-                );
-            }
+            Stop::RequestsPerConnection(count) => refuse_if!(
+                !warmup.is_zero() && count < *pipeline as u64,
+                "when the warm-up ends a connection may have {pipeline} requests in flight, more than its count of \
+                 {count}: give -n at least {pipeline}/connection, or no --warmup"
+            ),
+            Stop::Requests(_) => {}
         }
         refuse_if!(
             self.timeout.is_zero(),

@@ -210,7 +210,7 @@ impl Arguments {
         let expect = Some(request.expect()).filter(|it| *it != Expect::default());
         let expect = expect.unwrap_or_else(|| base.expect());
         let trust = Some(self.trust.trust()).filter(|it| *it != Trust::System);
-        let (body, connection) = (request.request_body().map_err(usage)?, &self.connection);
+        let (body, connection) = (request.request_body(), &self.connection);
         // Requests of one kind replace those of the other.
         let has_own = request.method.is_some() || body.is_some();
         let (set, is_of_file) = (file.map(|file| file.set), request.requests_file.is_some());

@@ -74,12 +74,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = value::instances, hide_short_help = true)]
     pub(super) instances: Option<usize>,
     /// Run N copies of each variant; differences between copies are noise
-    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value::number::<u32>, hide_short_help = true)]
     pub(super) copies: Option<u32>,
     #[command(flatten)]
     pub(super) view: ViewOptions,
     /// Server threads, processes or event loops [default: one per server CPU]
-    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value::number::<u32>, hide_short_help = true)]
     pub(super) workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
