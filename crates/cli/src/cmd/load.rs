@@ -229,16 +229,11 @@ fn print(output: &OutputOptions, result: &LoadResult, gate: Option<&Gate>) {
     } else if output.json {
         out::result(&Load { result, machine: None, gate }.json());
     } else {
-        out::result(&load_text::results(report, &wanted(output)));
-    }
-}
-
-fn wanted(output: &OutputOptions) -> Wanted {
-    let everything = output.latency || output.percentiles.is_some();
-    Wanted {
-        detail: if everything { Detail::Everything } else { Detail::Needed },
-        percentiles: output.percentiles.clone().unwrap_or_default(),
-        look: out::look(),
+        let everything = output.latency || output.percentiles.is_some();
+        let detail = if everything { Detail::Everything } else { Detail::Needed };
+        let percentiles = output.percentiles.clone().unwrap_or_default();
+        let wanted = Wanted { detail, percentiles, look: out::look() };
+        out::result(&load_text::results(report, &wanted));
     }
 }
 
