@@ -30,14 +30,14 @@ pub(crate) fn shortened(program: Command, mut words: impl Iterator<Item = OsStri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arguments;
+    use crate::{Arguments, examples::added_to};
     use clap::CommandFactory as _;
     use expect_test::expect_file;
 
     #[test]
     fn short_help_fits_a_screen_and_the_whole_one_has_at_most_82_options() {
-        for (word, most, most_lines) in [("-h", 28, 57), ("--help", 82, 190)] {
-            let mut program = shortened(Arguments::command(), [word.into()].into_iter());
+        for (word, most, most_lines) in [("-h", 23, 59), ("--help", 82, 190)] {
+            let mut program = added_to(shortened(Arguments::command(), [word.into()].into_iter()));
             program.build();
             for verb in program.get_subcommands_mut().filter(|it| !it.is_hide_set()) {
                 let is_shown = |it: &&Arg| !it.is_positional() && !it.is_hide_short_help_set();

@@ -20,9 +20,8 @@ use crate::{
 };
 
 /// The help of a verb that compares nothing.
-pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, such as 'p99 > 5ms', 'req/s < 10k' or \
-                                 'errors of NAME > 0.1%', and with `inconclusive` also if a limit cannot be judged; \
-                                 repeatable";
+pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, such as 'p99 > 5ms' or 'errors of \
+                                 NAME > 0.1%', or `inconclusive`; repeatable";
 
 /// The help of a verb that judges rows or a verdict too.
 pub(crate) const STRICT: &str =
@@ -41,8 +40,8 @@ pub(crate) fn values(phase: Phase, subjects: &[Subject]) -> Vec<Metric> {
 /// The conditions, and the file with their results.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FailIf {
-    /// Exit with 4 if a figure or its change is beyond this limit, such as 'cpu > +3%', 'p99 > 5ms' or
-    /// 'errors of NAME > 0.1%', and with `inconclusive` also if a limit cannot be judged; repeatable
+    /// Exit with 4 if a figure or change is beyond this limit, such as 'cpu > +3%' or 'errors of NAME > 0.1%',
+    /// or `inconclusive`; repeatable
     #[arg(long = "fail-if", value_name = "CONDITION", value_parser = violation)]
     fail_if: Vec<Violation>,
     /// Write the result of every --fail-if to this file as JUnit XML

@@ -32,8 +32,8 @@ pub(crate) struct ShapeArgs {
     /// Timeout of replies and of connecting [default: 2s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     timeout: Option<Duration>,
-    /// Requests per second in total, sent on schedule without waiting for replies; A:B for a linear change
-    /// over the window, A/B/C for steps
+    /// Requests per second in total, sent on schedule without waiting for replies; A:B is a ramp over the
+    /// window, A/B/C are steps
     #[arg(short = 'R', long, value_name = "N", value_parser = value::rate_curve, conflicts_with = "delay")]
     rate: Option<RateCurve>,
     /// At a rate: Poisson arrivals instead of equal intervals

@@ -19,11 +19,11 @@ use crate::{
     value,
 };
 
-const RATE: &str = "Requests per second in cost phases; A:B for a linear change over the window, A/B/C for steps \
-                    [default: from the suite, or half the throughput of the slowest server]";
+const RATE: &str = "Requests per second in cost phases; A:B is a ramp, A/B/C are steps [default: from the suite, or \
+                    half the throughput of the slowest server]";
 
-const COHORTS: &str = "Cohorts of fresh server instances, or blocks of runs; until-decided ends at a look at which \
-                       every server has a verdict in every load, within --budget [default: from the suite]";
+const COHORTS: &str = "Cohorts of fresh instances, or blocks of runs; until-decided: end when each server has a \
+                       verdict in each load, within --budget [default: from the suite]";
 
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
@@ -86,8 +86,8 @@ pub(crate) struct Arguments {
     pub(super) steady: Option<Duration>,
     #[command(flatten)]
     pub(super) shape: ShapeArgs,
-    /// Print the plan without measuring: placement, workers, connections, time, memory and open files; =runs
-    /// lists all runs in their order, =FILE plans for the machine of this result or environment.json; repeatable
+    /// Print the plan with its needs, and measure nothing; =runs lists all runs in their order, =FILE plans for
+    /// the machine of this result or environment.json; repeatable
     #[arg(
         long, value_name = "runs | FILE", num_args = 0..=1, require_equals = true,
         default_missing_value = ""
