@@ -18,27 +18,19 @@ use wirebench_server::command::CommandError;
 
 use crate::{context::Context, embedded, out};
 
-/// Which builds are worth a line.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum BuildOutput {
-    /// All of them, as results: the builds are what was asked for.
-    All,
-    /// Those that take time, as notes: something else was asked for.
-    Work,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BuildOptions {
     pub(crate) freshness: Freshness,
     /// Builds at once; as many as CPUs and memory allow when absent.
     pub(crate) jobs: Option<usize>,
-    pub(crate) telling: BuildOutput,
+    /// True if the builds are what was asked for: each of them is a result, also one that took no time.
+    pub(crate) are_results: bool,
 }
 
 impl BuildOptions {
     /// Before something else: only what changed, with few words.
     pub(crate) const BEFORE: Self =
-        Self { freshness: Freshness::Stamped, jobs: None, telling: BuildOutput::Work };
+        Self { freshness: Freshness::Stamped, jobs: None, are_results: false };
 }
 
 /// Builds `subjects` and returns those that are not built. Errors are shown at once.
@@ -57,7 +49,7 @@ pub(crate) fn build_all(
     }
     let groups = parallel::groups(subjects);
     let how = (manner.jobs.unwrap_or_else(parallel::default_jobs), manner.freshness);
-    let mut show = Show::new(manner.telling, groups.len());
+    let mut show = Show::new(manner.are_results, groups.len());
     let mut observe = |event: &Event<'_>| show.on(event);
     let outcomes =
         parallel::build_all(subjects, &groups, how, context.interrupt.flag(), &mut observe);
@@ -69,7 +61,7 @@ pub(crate) fn build_all(
 
 /// What is shown while builds go on.
 struct Show {
-    telling: BuildOutput,
+    are_results: bool,
     /// Hidden when standard error is no terminal.
     bar: ProgressBar,
     now: BTreeMap<usize, String>,
@@ -78,9 +70,9 @@ struct Show {
 }
 
 impl Show {
-    fn new(telling: BuildOutput, all: usize) -> Self {
+    fn new(are_results: bool, all: usize) -> Self {
         let bar = crate::live::progress::bar(out::is_live());
-        Self { telling, bar, now: BTreeMap::new(), ended: 0, all }
+        Self { are_results, bar, now: BTreeMap::new(), ended: 0, all }
     }
 
     fn on(&mut self, event: &Event<'_>) {
@@ -106,18 +98,16 @@ impl Show {
     fn ended(&self, name: &str, outcome: &Result<Built, BuildError>, took: Duration) {
         let seconds = took.as_secs_f64();
         match outcome {
-            Ok(Built::Nothing) if self.telling == BuildOutput::All => {
+            Ok(Built::Nothing) if self.are_results => {
                 self.bar.suspend(|| out::result(&format!("{name}: nothing to build")));
             }
-            Ok(Built::UpToDate) if self.telling == BuildOutput::All => {
+            Ok(Built::UpToDate) if self.are_results => {
                 self.bar.suspend(|| out::result(&format!("{name}: up to date")));
             }
             Ok(Built::Made) => {
                 let text = format!("{name}: built in {seconds:.1} s");
-                self.bar.suspend(|| match self.telling {
-                    BuildOutput::All => out::result(&text),
-                    BuildOutput::Work => out::note(&text),
-                });
+                let show = if self.are_results { out::result } else { out::note };
+                self.bar.suspend(|| show(&text));
             }
             // Nothing was done, or who sent the signal knows why.
             Ok(Built::Nothing | Built::UpToDate)

@@ -1,7 +1,8 @@
 //! What options and verbs of other load generators are called here. `docs/load.md` has the same by tool.
 
 use clap::{
-    Command, CommandFactory as _, Error,
+    Arg, Command, CommandFactory as _, Error,
+    builder::PossibleValue,
     error::{ContextKind, ErrorKind},
 };
 use std::process::ExitCode;
@@ -14,79 +15,9 @@ use crate::{
 };
 
 /// Options of other tools, and what to use instead.
-const OPTIONS: [(&[&str], &str); 34] = [
-    (&["--http2", "-h2", "--h2", "-2"], "HTTP/2 is not supported"),
-    (&["--http3", "--http1", "--http1.1", "--h1", "--fasthttp"], "the load is HTTP/1.1: omit it"),
-    (
-        &["-k", "-insecure"],
-        "use --insecure to accept any certificate; ab's keep-alive is the default",
-    ),
-    (&["-m", "-X", "--request"], "use --method NAME"),
-    (&["-D", "-f", "--body-file-path"], "use --body-file FILE"),
-    (&["-b", "--data", "--data-raw", "--data-binary"], "use --body TEXT"),
-    (&["-T"], "use -H 'Content-Type: TYPE', or for wrk's timeout --timeout DURATION"),
-    (&["-A"], "use -H 'Accept: TYPE'"),
-    (&["-a"], "use -H 'Authorization: Basic BASE64'"),
-    (&["-C"], "use -H 'Cookie: NAME=VALUE'"),
-    (&["-host", "--host"], "use -H 'Host: NAME'"),
-    (
-        &["-s", "--script"],
-        "there are no scripts: use --method, -H and --body, or --requests FILE for several requests; \
-         ab's timeout is --timeout DURATION",
-    ),
-    (
-        &["--disable-keepalive", "--disable-keep-alive", "-disable-keepalive"],
-        "use --requests-per-connection 1",
-    ),
-    (&["--rps", "-r", "-rate"], "use --rate N, in requests per second"),
-    (&["--vus", "-u", "--clients", "--concurrency"], "use --connections N"),
-    (&["--iterations", "--num-requests"], "use --count N"),
-    (&["--workers", "-workers", "--cpus", "-cpus"], "use --threads N"),
-    (&["--max-concurrent-streams"], "use --pipeline DEPTH for requests in flight on a connection"),
-    (&["--stages", "--ramp-up"], "use --ramp A:B or --steps A,B,C"),
-    (&["--targets", "-targets", "--urls-from-file", "--input-file", "-Z"], "use --requests FILE"),
-    (&["--rand-regex-url"], "use --requests FILE, whose paths may have placeholders"),
-    (&["--latency-correction"], "at a rate, latency counts from the due time: omit it"),
-    (
-        &["-l", "--latencies", "--print"],
-        "the distribution is always printed; for ab's bodies of any length use --any-body",
-    ),
-    (&["--u_latency"], "at a rate, the row `Service from sent` has it: omit it"),
-    (&["-v", "--verbose"], "use --latency (-L) to print all details"),
-    (&["--no-tui", "--no-progress"], "use --quiet"),
-    (&["--output-format", "--format"], "use --json, or --csv FILE"),
-    (
-        &["-e", "--summary-export", "--out"],
-        "use --csv FILE, or --output FOLDER for JSON and a page",
-    ),
-    (&["-g"], "use --hgrm FILE for plotters"),
-    (&["-x", "--proxy"], "proxies are not supported; --connect-to HOST:PORT names another address"),
-    (
-        &["--redirect", "-disable-redirects", "--max-redirects"],
-        "redirects are not followed: omit it",
-    ),
-    (&["-disable-compression", "--disable-compression"], "no compression is requested: omit it"),
-    (&["--ipv4", "--ipv6"], "use --connect-to HOST:PORT to choose the address"),
-    (&["-duration"], "use --duration DURATION"),
-];
-
-/// Options that earlier versions had, and what to do instead.
-const REMOVED: [(&[&str], &str); 8] = [
-    (&["--markdown"], "use --format markdown"),
-    (&["--html"], "use --format html"),
-    (&["--csv"], "use --format csv"),
-    (&["--bencher"], "use --format bencher"),
-    (&["--github-action-benchmark"], "use --format github-action-benchmark"),
-    (&["--openmetrics"], "use --format openmetrics"),
-    (
-        &["--server-on", "--slurm"],
-        "start wirebench itself there, with ssh or in a job of Slurm, and copy the result: see docs/hosts.md",
-    ),
-    (
-        &["--pairs"],
-        "measure each cohort by itself with --block K/N, and join them with `wirebench join`: see docs/hosts.md",
-    ),
-];
+const OPTIONS: &str = include_str!("foreign/options.txt");
+/// Options that earlier versions had, and what to use instead.
+const REMOVED: &str = include_str!("foreign/removed.txt");
 
 /// Verbs that other programs have, and those of this one.
 const VERBS: [(&str, &str); 10] = [
@@ -137,8 +68,8 @@ fn answer(error: &Error, words: &[String]) -> Option<String> {
     let hint = match invalid.split(' ').next()? {
         _ if long.is_some() => return long,
         "--threads" if value::duration(&value).is_ok() => format!("--timeout {value}"),
-        // A number with a wrong unit is meant as one.
-        _ if value.starts_with(|it: char| it.is_ascii_digit()) => return None,
+        // A number with a wrong unit is meant as one, and a conflict has no value.
+        _ if value.is_empty() || value.starts_with(|it: char| it.is_ascii_digit()) => return None,
         "--duration" => "--body TEXT for a request body".to_owned(),
         "--pipeline" => "--body-file FILE for a request body".to_owned(),
         _ => return None,
@@ -148,20 +79,39 @@ fn answer(error: &Error, words: &[String]) -> Option<String> {
     Some(format!("{first}; use {hint}"))
 }
 
+/// The rows of a table: names, and the answer to each.
+fn rows(table: &'static str) -> impl Iterator<Item = (Vec<&'static str>, &'static str)> {
+    let rows = table.lines().filter_map(|line| line.split_once(": "));
+    rows.map(|(names, answer)| (names.split(' ').collect(), answer))
+}
+
 /// An option that the verb does not have, and that has another name here.
 fn of_option(verb: &Command, given: &str) -> Option<String> {
-    let mut all = OPTIONS.iter().chain(&REMOVED);
-    let known = all.find(|(names, _)| names.contains(&given));
     let name = verb.get_name();
+    if has(verb, given) {
+        return None;
+    }
     // The letters of ApacheBench, whose program has the name of this verb.
-    if name == "ab" && given.len() == 2 && !has(verb, given) {
+    if name == "ab" && given.len() == 2 {
+        let count = if given == "-n" { "--count N is the number of requests; " } else { "" };
         return Some(format!(
-            "`ab` compares two servers and has no {given}; for load as ApacheBench makes it, use `wirebench load`"
+            "`ab` compares two servers and has no {given}: {count}for load as ApacheBench makes it, use `wirebench \
+             load`"
         ));
     }
-    let (_, answer) = known?;
-    let has_all = options(answer).all(|it| has(verb, it));
-    (has_all && !has(verb, given)).then(|| format!("`{name}` has no {given}: {answer}"))
+    let forms = verb.get_arguments().find(|it| it.get_id() == "format");
+    let forms = forms.map(Arg::get_possible_values).unwrap_or_default();
+    let is_form = |form: &str| forms.iter().any(|it| it.get_name() == form);
+    let mut known = rows(REMOVED).chain(rows(OPTIONS)).filter(|(names, _)| names.contains(&given));
+    let (_, answer) = known.find(|(_, answer)| options(answer).all(|it| has(verb, it)))?;
+    let answer = match answer.split_once("--format ") {
+        Some((_, form)) if !is_form(form) => {
+            let forms: Vec<&str> = forms.iter().map(PossibleValue::get_name).collect();
+            format!("use --format {}", forms.join(" or "))
+        }
+        _ => answer.to_owned(),
+    };
+    Some(format!("`{name}` has no {given}: {answer}"))
 }
 
 /// Arguments without a verb of this program.

@@ -14,11 +14,7 @@ use wirebench_schema::{
     suite::Workload,
 };
 
-use crate::{
-    context::Context,
-    exit::usage,
-    value::{self, only},
-};
+use crate::{context::Context, exit::usage, value};
 
 /// Where `--help` lists them.
 const REQUESTS: &str = "Requests";
@@ -43,7 +39,7 @@ pub(crate) struct RequestOptions {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = REQUESTS)]
     pub(crate) body: Option<String>,
     /// File or pipe with the request body, at most 1GiB; - for standard input
-    #[arg(long, value_name = "FILE", help_heading = REQUESTS)]
+    #[arg(long, value_name = "FILE", conflicts_with = "body", help_heading = REQUESTS)]
     pub(crate) body_file: Option<String>,
     /// Statuses of correct replies, such as 401,404 [default: all below 400]
     #[arg(long, value_name = "LIST", value_parser = value::statuses, help_heading = REQUESTS)]
@@ -189,7 +185,7 @@ impl RequestOptions {
             method,
             path,
             headers: Vec::new(),
-            body: self.request_body().map_err(usage)?,
+            body: self.request_body(),
             expect: self.expect(),
         };
         request.check().map_err(usage)?;
@@ -207,12 +203,9 @@ impl RequestOptions {
         }
     }
 
-    pub(crate) fn request_body(&self) -> Result<Option<Body>, String> {
-        let given = [
-            ("--body", self.body.clone().map(Body::Text)),
-            ("--body-file", self.body_file.clone().map(Body::File)),
-        ];
-        Ok(only(&given, "set the request body")?.map(|(_, body)| body))
+    pub(crate) fn request_body(&self) -> Option<Body> {
+        let file = || self.body_file.clone().map(Body::File);
+        self.body.clone().map(Body::Text).or_else(file)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
     id::VariantId,
-    load::{Rate, SourceRange},
+    load::{RateCurve, SourceRange, Stop},
     target::Target,
     units::parse_size,
 };
@@ -27,8 +27,8 @@ pub(crate) fn method(text: &str) -> Result<String, String> {
     Ok(if standard.contains(&upper.as_str()) { upper } else { text.to_owned() })
 }
 
-pub(crate) fn small_count(text: &str) -> Result<u32, String> {
-    u32::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
+pub(crate) fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    T::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
 }
 
 /// The least that is counted of a load.
@@ -42,14 +42,11 @@ pub(crate) fn window(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn positive_count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    match count(text)? {
-        0 => Err("`0` is too few: use at least 1".to_owned()),
-        count => T::try_from(count).map_err(|_| format!("`{text}` is too large")),
-    }
+    if count(text)? == 0 { Err("`0` is too few: use at least 1".to_owned()) } else { number(text) }
 }
 
 pub(crate) fn instances(text: &str) -> Result<usize, String> {
-    match connections(text)? {
+    match number(text)? {
         ..FEWEST_INSTANCES => Err(format!(
             "`{text}` is too few, because the baseline runs twice: use at least {FEWEST_INSTANCES}"
         )),
@@ -57,13 +54,9 @@ pub(crate) fn instances(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) fn connections(text: &str) -> Result<usize, String> {
-    usize::try_from(count(text)?).map_err(|_| format!("`{text}` is too large"))
-}
-
 /// A number where another verb has a list.
 pub(crate) fn one_number(text: &str) -> Result<List<usize>, String> {
-    Ok(vec![connections(text)?])
+    Ok(vec![number(text)?])
 }
 
 pub(crate) fn size(text: &str) -> Result<usize, String> {
@@ -105,16 +98,24 @@ pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
         .ok_or_else(|| format!("`{text}` is not a list of CPUs: write it like 0-3 or 0,2"))
 }
 
-/// A rate that changes evenly from the first value to the second.
-pub(crate) fn ramp(text: &str) -> Result<(Rate, Rate), String> {
-    let (from, to) = text
-        .split_once(':')
-        .ok_or_else(|| format!("`{text}` is not a ramp: write it like 1k:20k"))?;
-    Ok((from.parse()?, to.parse()?))
+/// The rate over the window: `20k`, from one to another as `1k:20k`, or steps as `1k/5k/20k`.
+pub(crate) fn rate_curve(text: &str) -> Result<RateCurve, String> {
+    let curve = match text.split_once(':') {
+        Some((from, to)) => from.parse().and_then(|from| Ok(RateCurve::Ramp(from, to.parse()?))),
+        None if text.contains('/') => {
+            text.split('/').map(str::parse).collect::<Result<_, _>>().map(RateCurve::Steps)
+        }
+        None => text.parse().map(RateCurve::Constant),
+    };
+    curve.map_err(|reason: String| format!("{reason}, a ramp as 1k:20k, steps as 1k/5k/20k"))
 }
 
-pub(crate) fn steps(text: &str) -> Result<List<Rate>, String> {
-    list(text, str::parse)
+/// The requests of the window: `100`, or `100/connection`.
+pub(crate) fn count_of_window(text: &str) -> Result<Stop, String> {
+    match text.strip_suffix("/connection") {
+        Some(each) => count(each).map(Stop::RequestsPerConnection),
+        None => count(text).map(Stop::Requests),
+    }
 }
 
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {
@@ -169,20 +170,6 @@ pub(crate) use wirebench_schema::{
     units::{parse_count as count, parse_duration as duration},
 };
 
-/// The one option that was given out of several of which each says the same.
-pub(crate) fn only<T: Clone>(
-    options: &[(&'static str, Option<T>)],
-    meaning: &str,
-) -> Result<Option<(&'static str, T)>, String> {
-    let mut given = options.iter().filter_map(|(name, value)| Some((*name, value.clone()?)));
-    match (given.next(), given.next()) {
-        (Some((one, _)), Some((other, _))) => {
-            Err(format!("{one} and {other} both {meaning}: omit one of them"))
-        }
-        (first, _) => Ok(first),
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -211,12 +198,11 @@ pub(crate) mod tests {
             refusals(duration, &["10x"]),
             refusals(cpu_list, &["3-1"]),
             refusals(header, &["a"]),
-            refusals(small_count, &["9G"]),
+            refusals(number::<u32>, &["9G"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
-            refusals(str::parse::<Rate>, &["0.0005", "0x"]),
-            refusals(ramp, &["5k", "5k:x"]),
-            refusals(steps, &["1,,2"]),
+            refusals(rate_curve, &["0.0005", "0x", "5k:x", "1//2", "1,2"]),
+            refusals(count_of_window, &["5/thread"]),
             refusals(result_folder, &["csv", "a/out.json"]),
             refusals(address, &["h", "http://h:1", "h:0", ""]),
             refusals(statuses, &["4xx", "200,,404", ""]),
@@ -230,13 +216,12 @@ pub(crate) mod tests {
     fn headers_numbers_and_lists_are_read() {
         assert_eq!(instances("3"), Ok(3));
         assert_eq!(["1%", "0.01", " 1.0 % "].map(precision), [Ok(0.01), Ok(0.01), Ok(0.01)]);
-        assert_eq!("1.5k".parse(), Ok(Rate::per_second(1500)));
-        assert_eq!("1.125".parse::<Rate>().unwrap().to_string(), "1.125");
+        assert_eq!(rate_curve("1.5k"), Ok(RateCurve::per_second(1500)));
+        assert_eq!(rate_curve("1.125").unwrap().rates(), [1.125]);
         assert_eq!(header("A: b: c"), Ok(("A".into(), "b: c".into())));
         assert_eq!(cpu_list("0,2-3"), Ok(vec![0, 2, 3]));
-        let rates = [1, 2000].map(Rate::per_second);
-        assert_eq!(ramp("1:2k"), Ok((rates[0], rates[1])));
-        assert_eq!(steps("1,2k"), Ok(rates.into()));
+        assert_eq!(rate_curve("1:2k"), Ok(RateCurve::Ramp(1.into(), 2000.into())));
+        assert_eq!(rate_curve("1/2k"), Ok(RateCurve::Steps(vec![1.into(), 2000.into()])));
         assert_eq!(statuses("401, 404"), Ok(vec![401, 404]));
         assert_eq!(percentiles("50, 99.9%,100"), Ok(vec![50.0, 99.9, 100.0]));
         let range =

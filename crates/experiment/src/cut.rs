@@ -37,8 +37,9 @@ impl Cut {
     /// How long a run of `workload` takes in this many idle modes, about.
     pub(crate) fn estimate(&self, workload: &Workload, modes: u32) -> Duration {
         let (length, rounds) = self.of(workload);
-        let slices = rounds.saturating_mul(modes);
-        ASSUMED_START.saturating_add((length + ASSUMED_PER_SLICE).saturating_mul(slices))
+        let whole = |part| workload.model.whole_intervals(part);
+        let slice = whole(length) + whole(ASSUMED_PER_SLICE);
+        ASSUMED_START.saturating_add(slice.saturating_mul(rounds.saturating_mul(modes)))
     }
 }
 
@@ -49,17 +50,17 @@ mod tests {
 
     #[test]
     fn slices_fill_the_window_and_come_in_a_pair_at_least() {
-        let lines = "duration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 100";
+        let lines = "duration = \"700ms\"\nphases = [\"saturate\", \"cost\"]\nrate = 0.5";
         let suite = crate::fixtures::suite("blocks = 1", &[lines]);
         let of = |cut: Cut| suite.workloads.iter().map(|it| cut.of(it)).collect::<Vec<_>>();
         let ms = Duration::from_millis;
         assert_eq!(of(Cut::default()), [(ms(20), 35); 2]);
-        let long = Cut { slice: Some(ms(900)), rounds: None };
-        assert_eq!(of(long), [(ms(900), 2), (ms(900), 2)]);
-        let few = Cut { slice: None, rounds: Some(1) };
+        assert_eq!(of(Cut { slice: Some(ms(900)), rounds: None }), [(ms(900), 2); 2]);
+        let few = Cut { rounds: Some(1), ..Cut::default() };
         assert_eq!(of(few)[0], (ms(20), 1));
         let times = [1, 2].map(|modes| few.estimate(&suite.workloads[0], modes));
         assert_eq!(times, [ms(230), ms(260)]);
+        assert_eq!(few.estimate(&suite.workloads[1], 2), ms(8200));
         let stop = Stop::After(ms(30));
         assert_eq!(Cut::default().of(&Workload { stop, ..suite.workloads[1].clone() }).1, 2);
     }

@@ -14,10 +14,9 @@ use crate::{exit::usage, value};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Cohorts")]
 pub(crate) struct CohortArgs {
-    /// Cohorts of fresh server instances, or blocks of runs; a minimum with --precision [default: from the
-    /// suite; of ab: at least 3, until the answer is known or --budget is used up]
-    #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = value::small_count)]
-    pub(crate) count: Option<u32>,
+    /// Cohorts of fresh server instances, or blocks of runs [default: from the suite]
+    #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = count)]
+    pub(crate) count: Option<CohortCount>,
     /// Slices per load and server in a cohort [default: as many as fill the window]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, hide_short_help = true)]
     pub(crate) rounds: Option<u32>,
@@ -31,12 +30,10 @@ pub(crate) struct CohortArgs {
     /// Margin within which servers count as equal, such as 2% [default: 3% saturated, 5% at a rate; of ab: 0.5%]
     #[arg(long, value_name = "PERCENT", value_parser = value::precision, hide_short_help = true)]
     pub(crate) margin: Option<f64>,
-    /// Add pairs of cohorts until the interval of every ratio is within this, such as 1%; raises false
-    /// differences of ab from 5 % to at most 7 %
+    /// Add pairs of cohorts until the interval of every ratio is within this, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = value::precision)]
     pub(crate) precision: Option<f64>,
-    /// Start no cohort that would end later than this after the first run [default of ab: 40s; 2m with
-    /// --procedure process, 10m with --precision, none with --cohorts]
+    /// Start no cohort that would end later than this after the first run
     #[arg(long, value_name = "DURATION", value_parser = value::budget)]
     pub(crate) budget: Option<Duration>,
     #[command(flatten)]
@@ -48,6 +45,21 @@ pub(crate) struct CohortArgs {
     /// With --block: take the rates from this result of block 1, instead of finding them
     #[arg(long, value_name = "FOLDER", requires = "block", help_heading = HEADING)]
     pub(crate) rates: Option<PathBuf>,
+}
+
+/// How many cohorts were asked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum CohortCount {
+    Exactly(u32),
+    /// Until a look at which every server has a verdict.
+    UntilDecided,
+}
+
+fn count(text: &str) -> Result<CohortCount, String> {
+    match text {
+        "until-decided" => Ok(CohortCount::UntilDecided),
+        _ => value::number::<u32>(text).map(CohortCount::Exactly),
+    }
 }
 
 /// One block of several.
@@ -63,9 +75,17 @@ impl CohortArgs {
         Cut { slice: self.slice, rounds: self.rounds }
     }
 
+    pub(crate) fn is_until_decided(&self) -> bool {
+        self.count == Some(CohortCount::UntilDecided)
+    }
+
     /// The cohorts of the plan, if their number was asked for.
     pub(crate) fn planned(&self) -> Option<u32> {
-        self.count.or(self.block.map(|block| block.of))
+        match self.count {
+            Some(CohortCount::Exactly(count)) => Some(count),
+            Some(CohortCount::UntilDecided) => None,
+            None => self.block.map(|block| block.of),
+        }
     }
 
     /// What is measured here; none if it is everything.
@@ -85,7 +105,7 @@ impl CohortArgs {
 /// A block, as `K/N`.
 fn block(text: &str) -> Result<Block, String> {
     let parts = text.split_once('/').ok_or_else(|| format!("`{text}` is not like 1/8"))?;
-    let (number, of) = (value::small_count(parts.0)?, value::small_count(parts.1)?);
+    let (number, of) = (value::number::<u32>(parts.0)?, value::number::<u32>(parts.1)?);
     if !(1..=of).contains(&number) {
         return Err(format!("`{text}` is not one of the blocks 1 to {of}"));
     }

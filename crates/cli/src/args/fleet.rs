@@ -35,17 +35,15 @@ impl FleetOptions {
             return Ok(None);
         }
         let carrier = self.carrier.clone().unwrap_or_else(Carrier::ssh);
-        Ok(Some(Fleet::new(self.from.clone(), carrier, self.program()?)))
+        let own = || Program::own().context("use --no-copy");
+        let program = if self.no_copy { Program::Installed } else { own()? };
+        Ok(Some(Fleet::new(self.from.clone(), carrier, program)))
     }
 
     /// The first host that cannot reach what only this one has. Where a carrier goes is not known.
     pub(crate) fn elsewhere(&self) -> Option<&str> {
         let mut hosts = self.from.iter().filter(|_| self.carrier.is_none());
         hosts.find(|host| !is_here(host)).map(String::as_str)
-    }
-
-    fn program(&self) -> anyhow::Result<Program> {
-        if self.no_copy { Ok(Program::Installed) } else { Program::own().context("use --no-copy") }
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Conditions {
     #[command(flatten)]
     ready: ReadyOptions,
     #[command(flatten)]
-    fleet: FleetOptions,
+    pub(crate) fleet: FleetOptions,
     #[command(flatten)]
     pub(crate) idle: IdleOption,
 }
@@ -64,13 +64,27 @@ pub(crate) struct ReadyOptions {
     /// Address on which servers listen [default: 127.0.0.1; with --from the one that ssh has reached]
     #[arg(long, value_name = "ADDRESS")]
     address: Option<IpAddr>,
-    /// Maximum time until a server is ready, such as 60s [default: 15s]
-    #[arg(long, value_name = "DURATION", value_parser = value::window)]
-    ready_within: Option<Duration>,
-    /// Event that makes a server ready: it accepts connections (connect), or answers GET / with
-    /// status 200 (reply) [default: connect]
-    #[arg(long, value_name = "EVENT")]
-    ready_when: Option<ReadyWhen>,
+    /// Event that makes a server ready, the maximum time until then, or both, such as reply,60s: it accepts
+    /// connections (connect), or answers GET / with status 200 (reply) [default: connect,15s]
+    #[arg(long, value_name = "EVENT,DURATION", value_parser = ready)]
+    ready: Option<Ready>,
+}
+
+/// When a server is ready, where it was asked for.
+type Ready = (Option<ReadyWhen>, Option<Duration>);
+
+fn ready(text: &str) -> Result<Ready, String> {
+    let mut ready = Ready::default();
+    for part in text.split(',') {
+        match part.parse() {
+            Ok(event) => ready.0 = Some(event),
+            Err(_) if !part.starts_with(|it: char| it.is_ascii_digit()) => {
+                return Err(format!("`{part}` is neither connect nor reply nor a duration"));
+            }
+            Err(_) => ready.1 = Some(value::window(part)?),
+        }
+    }
+    Ok(ready)
 }
 
 impl ReadyOptions {
@@ -78,10 +92,11 @@ impl ReadyOptions {
     pub(crate) fn launcher(&self, usual: IpAddr, launcher: Launcher) -> anyhow::Result<Launcher> {
         let host = self.address.unwrap_or(usual);
         check_machine(host).map_err(usage)?;
+        let (event, within) = self.ready.unwrap_or_default();
         Ok(Launcher {
             host,
-            ready_timeout: self.ready_within.unwrap_or(launcher.ready_timeout),
-            ready_when: self.ready_when.unwrap_or(launcher.ready_when),
+            ready_timeout: within.unwrap_or(launcher.ready_timeout),
+            ready_when: event.unwrap_or(launcher.ready_when),
             ..launcher
         })
     }

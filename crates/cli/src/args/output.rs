@@ -14,8 +14,8 @@ use crate::{context::Context, deliver::DeliveryArgs, embedded, live::progress::R
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ResultOptions {
-    /// Create the result folder in this folder [default: target/wirebench in a
-    /// checkout, $XDG_STATE_HOME/wirebench elsewhere]
+    /// Create the result folder in this folder [default: target/wirebench in a checkout,
+    /// $XDG_STATE_HOME/wirebench elsewhere]
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub(crate) struct WhyOption {
     /// Profile each server after the counted runs, with perf: system calls and CPU time per request, and
     /// flame graphs; see docs/why.md
     #[arg(long, conflicts_with = "from", hide_short_help = true)]
-    why: bool,
+    pub(crate) why: bool,
 }
 
 impl WhyOption {

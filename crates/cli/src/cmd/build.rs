@@ -5,7 +5,7 @@ use wirebench_catalogue::{build::Freshness, requirement::Availability};
 
 use crate::{
     args::project::ProjectOption,
-    building::{BuildOptions, BuildOutput, build_all},
+    building::{BuildOptions, build_all},
     context::Context,
     exit::Exit,
     out, value,
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     });
     let freshness = if arguments.force { Freshness::Anew } else { Freshness::Stamped };
-    let manner = BuildOptions { freshness, jobs: arguments.jobs, telling: BuildOutput::All };
+    let manner = BuildOptions { freshness, jobs: arguments.jobs, are_results: true };
     if !build_all(&context, &there, manner).is_empty() {
         exit = Exit::Failed;
     }

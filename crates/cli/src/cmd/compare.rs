@@ -97,7 +97,7 @@ impl Arguments {
             metrics: self.metric.clone(),
             basis: if self.absolute { Basis::Absolute } else { Basis::Relative },
             differences: if self.force { Differences::Force } else { Differences::Refuse },
-            conditions: self.delivery.gate.conditions().to_vec(),
+            conditions: self.delivery.gate.conditions(),
         }
     }
 }

@@ -76,7 +76,7 @@ fn page(findings: &[Finding], details: bool, width: usize) -> String {
     {
         let of_state: Vec<&Finding> = findings.iter().filter(|it| it.state == state).collect();
         let lines: Vec<String> = match details {
-            true => of_state.iter().flat_map(|it| described(it, width)).collect(),
+            true => of_state.iter().flat_map(|it| beside(it.name, &it.text, width)).collect(),
             false => by_group(&of_state, width),
         };
         if !lines.is_empty() {
@@ -104,7 +104,7 @@ fn by_effect(findings: &[Finding], width: usize) -> String {
                     step.as_ref().map(|step| format!("{:TEXT$}{sign} {step}", ""))
                 };
                 let steps = [step("->", &it.remedy), step("undo:", &it.undo)];
-                described(it, width).into_iter().chain(steps.into_iter().flatten())
+                beside(it.name, &it.text, width).into_iter().chain(steps.into_iter().flatten())
             })
             .collect();
         if !lines.is_empty() {
@@ -112,11 +112,6 @@ fn by_effect(findings: &[Finding], width: usize) -> String {
         }
     }
     if text.is_empty() { "no problem\n".to_owned() } else { text.trim_end().to_owned() + "\n" }
-}
-
-/// The name of a check and its text.
-fn described(finding: &Finding, width: usize) -> Vec<String> {
-    beside(finding.name, &finding.text, width)
 }
 
 /// A text next to its head, in lines of this width.

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let config = arguments.config()?;
     learn_secrets(&config);
     let output = &arguments.output;
-    arguments.gate.check(&gates::scope_of_load("load", &config))?;
+    arguments.gate.check_all(&gates::scope_of_load("load", &config), &config.requests)?;
     let fleet = arguments.fleet.fleet()?;
     let files = Files::open(output, &out::hide_in(config.clone())?)?;
     let create = |parent: &PathBuf| LoadFolder::create(parent, fleet.is_none());
@@ -166,7 +166,7 @@ fn conclude(
     folder: Option<&LoadFolder>,
 ) -> anyhow::Result<Exit> {
     let (report, output) = (&result.report, &arguments.output);
-    let gate = load::gate(report, arguments.gate.conditions());
+    let gate = load::gate(report, &arguments.gate.conditions());
     print(output, result, gate.as_ref());
     if let Some(folder) = folder {
         folder.write(result, gate.as_ref())?;
@@ -229,16 +229,11 @@ fn print(output: &OutputOptions, result: &LoadResult, gate: Option<&Gate>) {
     } else if output.json {
         out::result(&Load { result, machine: None, gate }.json());
     } else {
-        out::result(&load_text::results(report, &wanted(output)));
-    }
-}
-
-fn wanted(output: &OutputOptions) -> Wanted {
-    let everything = output.latency || output.percentiles.is_some();
-    Wanted {
-        detail: if everything { Detail::Everything } else { Detail::Needed },
-        percentiles: output.percentiles.clone().unwrap_or_default(),
-        look: out::look(),
+        let everything = output.latency || output.percentiles.is_some();
+        let detail = if everything { Detail::Everything } else { Detail::Needed };
+        let percentiles = output.percentiles.clone().unwrap_or_default();
+        let wanted = Wanted { detail, percentiles, look: out::look() };
+        out::result(&load_text::results(report, &wanted));
     }
 }
 

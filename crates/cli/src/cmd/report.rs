@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let is_explained = arguments.explain.is_some() || metric.is_some();
     let DeliveryArgs { gate: options, .. } = &arguments.delivery;
     let scope = gates::scope("report", &journal);
-    let conditions = options.conditions();
+    let conditions = &options.conditions();
     if let Some(ab) = Ab::of(&journal, &AbOptions { metric, conditions: conditions.to_vec() }) {
         options.check(&GateScope { values: Metric::limitable().collect(), ..scope })?;
         let page = || if is_explained { ab.details() } else { ab.page(None) };
@@ -142,7 +142,7 @@ impl Arguments {
         }
         let report = &stored.result.report;
         self.delivery.gate.check(&gates::scope_of_load("report", &report.config))?;
-        let gate = load::gate(report, self.delivery.gate.conditions());
+        let gate = load::gate(report, &self.delivery.gate.conditions());
         let load = stored.load(gate.as_ref());
         if let Some(folder) = &self.svg {
             return self.pictures(&load.page(), folder);

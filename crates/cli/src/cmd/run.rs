@@ -20,7 +20,7 @@ use crate::{
     args::{cohorts::CohortArgs, machine::Conditions, output::ResultOptions},
     context::Context,
     embedded,
-    exit::Exit,
+    exit::{Exit, usage},
     live::interrupt::Interrupt,
     out,
     session::{Original, Resumable, Setting},
@@ -32,7 +32,7 @@ impl Resumable for Arguments {
     }
 
     fn has_fixed_plan(&self) -> bool {
-        self.until_decided
+        self.cohorts.is_until_decided()
     }
 
     fn setting(&self, context: &Context) -> anyhow::Result<Setting> {
@@ -49,9 +49,14 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
     if let Some(folder) = &arguments.resume {
         return resume::run(folder, arguments, original);
     }
-    let machine = arguments.machine.as_deref().map_or(Ok(Machine::Here), Machine::recorded)?;
+    let machine = arguments.machine().map_or(Ok(Machine::Here), Machine::recorded)?;
     let mut context = Context::new(&arguments.telling.project)?;
     if let Machine::Recorded { .. } = machine {
+        if let Some(option) = arguments.of_this_machine() {
+            let reason =
+                "needs this machine, and --dry-run=FILE plans for another: omit one of them";
+            return Err(usage(format!("{option} {reason}")));
+        }
         context = context.elsewhere();
     }
     // Looking for another generator takes a moment.
@@ -60,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
     if !arguments.telling.quiet {
         out::note(&embedded::headline(&context.project));
     }
-    if arguments.dry_run {
+    if !arguments.dry_run.is_empty() {
         dry_run::print(&context, setting, &machine, arguments);
         return Ok(context.interrupt.exit().unwrap_or(Exit::Fine));
     }

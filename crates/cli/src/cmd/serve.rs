@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "hello")]
     scenario: Scenario,
     /// Server threads, processes or event loops
-    #[arg(long, value_name = "N", default_value = "1", value_parser = value::small_count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::number::<u32>)]
     workers: u32,
     /// Time without progress after which hello-timeout closes a connection [default: 5s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration)]

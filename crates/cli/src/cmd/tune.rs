@@ -21,7 +21,6 @@ use wirebench_schema::{
     gate::GateScope,
     journal::{Goal, Procedure},
     load::{Rate, Stop},
-    metric::Metric,
     objective::Objective,
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
@@ -32,7 +31,7 @@ use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
     args::{
-        gate::VALUES,
+        gate::{VALUES, values},
         idle::{NATURAL, one_mode},
         machine::{Conditions, placement},
         output::ResultOptions,
@@ -112,7 +111,7 @@ pub(crate) struct Arguments {
     #[arg(long = "objective", value_name = "OBJECTIVE")]
     objectives: Vec<Objective>,
     /// Search: stop if the half width of the 95 % interval of the rate is at most this [default: 5%]
-    #[arg(long, value_name = "PERCENT", value_parser = lists::percent, requires = "objectives")]
+    #[arg(long, value_name = "PERCENT", value_parser = value::precision, requires = "objectives")]
     precision: Option<f64>,
     /// Search: lowest and highest rate [default: 100-10M]
     #[arg(long, value_name = "LOW-HIGH", value_parser = lists::rates, requires = "objectives")]
@@ -138,13 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
-    arguments.telling.delivery.gate.check(&GateScope {
+    let phase = if arguments.objectives.is_empty() { model.phase } else { Phase::Cost };
+    let scope = GateScope {
         verb: "tune",
-        values: Metric::limitable().collect(),
+        values: values(phase, slice::from_ref(&subject)),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()
-    })?;
+    };
+    arguments.telling.delivery.gate.check_all(&scope, &model.requests)?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),
@@ -186,7 +187,7 @@ impl Arguments {
         let has_model = patch.has_rate() || patch.closed.is_some() || patch.delay.is_some();
         if has_model && !self.objectives.is_empty() {
             return Err(usage(
-                "with --objective the search chooses the rate: omit --rate, --ramp, --steps, --closed and --delay",
+                "with --objective the search chooses the rate: omit --rate and --delay",
             ));
         }
         if patch.has_rate() {
@@ -235,7 +236,7 @@ fn show(
 ) -> anyhow::Result<Exit> {
     let mut tuned =
         Tuned::of(&finished.journal).context("the journal has no sweep and no search")?;
-    tuned.gate = tune::gate(&tuned, delivery.gate.conditions());
+    tuned.gate = tune::gate(&tuned, &delivery.gate.conditions());
     let page = |place| format!("{}{place}", tuned.details());
     delivery.keep("tune", &tuned, tuned.gate.as_ref(), (finished, interrupt), page, || of_result)
 }

@@ -29,7 +29,7 @@ use crate::{
     request_options::{CONTRADICTION, OwnOptions, learn_files},
     value,
 };
-use course::{Again, Asking, Done, Pair, Shown, Starter, check_all};
+use course::{Asking, Done, Pair, Starter, check_all};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -162,13 +162,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for subject in ready.iter().filter(|it| !not_built.contains(&it.variant.id)) {
         pairs.extend(of(subject)?.into_iter().map(|scenario| (subject, scenario)));
     }
-    let shown = if arguments.quiet { Shown::Failed } else { Shown::All };
     let jobs = arguments.rate.map(|_| 1).or(arguments.jobs).unwrap_or_else(parallel::checks);
     let times = arguments.repeat.unwrap_or(1);
     let pairs = pairs.repeat(times as usize);
-    let starter = Starter { launcher: &launcher, asking: &asking, stop: context.interrupt.flag() };
-    let again = if times > 1 { Again::Never } else { Again::Alone };
-    let done = check_all(starter, &pairs, jobs, (shown, again));
+    let starter = Starter {
+        launcher: &launcher,
+        asking: &asking,
+        is_quiet: arguments.quiet,
+        is_repeated: times == 1,
+        stop: context.interrupt.flag(),
+    };
+    let done = check_all(starter, &pairs, jobs);
     cases.extend(done.iter().map(Done::case));
     junit::write(arguments.junit.as_deref(), "verify", &cases)?;
     let failed = summarise(&done, times);

@@ -1,8 +1,6 @@
 //! Progress of an experiment on standard error: a bar with the time left and the table so far on a
 //! terminal, a line every ten seconds otherwise, errors only with `--quiet`.
 
-mod heartbeat;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Zoned;
 use std::time::{Duration, Instant};
@@ -11,12 +9,13 @@ use wirebench_experiment::experiment::{Observer, Progress};
 use wirebench_report::{document::Look, table_units::percent};
 use wirebench_schema::journal::{Journal, Run, Verified};
 
-use self::heartbeat::Heartbeat;
 use crate::{
     out,
     plan::{count, outlook_lines, show},
 };
 
+/// The time between two lines that only say that the program is at work.
+const BEAT: Duration = Duration::from_secs(10);
 /// The bar while the number of runs is not known yet, and while it is.
 const PREPARING: &str = "{spinner} {msg}";
 const MEASURING: &str = "{bar:30} {pos}/{len} {prefix} left  {msg}";
@@ -37,7 +36,8 @@ pub(crate) struct Reporter {
     table: String,
     /// When the measurement is expected to end.
     end: Instant,
-    heartbeat: Heartbeat,
+    /// The last line that says so.
+    last_beat: Instant,
     /// The difference that it finds, shown after the plan.
     pub(crate) outlook: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Reporter {
             view: None,
             table: String::new(),
             end: Instant::now(),
-            heartbeat: Heartbeat::new(Instant::now()),
+            last_beat: Instant::now(),
             outlook: None,
         }
     }
@@ -111,7 +111,8 @@ impl Reporter {
 
     /// A line if nothing was shown for a while.
     fn beat(&mut self, text: &str) {
-        if self.bar.is_hidden() && self.heartbeat.is_due(Instant::now()) {
+        if self.bar.is_hidden() && self.last_beat.elapsed() >= BEAT {
+            self.last_beat = Instant::now();
             self.note(text);
         }
     }

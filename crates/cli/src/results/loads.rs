@@ -2,6 +2,7 @@
 //! JSON alone.
 
 use anyhow::Context as _;
+use serde::de::IgnoredAny;
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
@@ -78,8 +79,20 @@ pub(crate) fn text(path: &Path) -> anyhow::Result<Option<String>> {
 
 /// The load whose result `path` is or has.
 pub(crate) fn config(path: &Path) -> anyhow::Result<LoadConfig> {
-    let other = || usage(format!("{} is no result of `wirebench load`", path.display()));
-    Ok(read(path)?.ok_or_else(other)?.result.report.config)
+    if let Some(load) = read(path)? {
+        return Ok(load.result.report.config);
+    }
+    let json = journal::regular(path).map(|it| serde_json::from_slice::<IgnoredAny>(&it));
+    let why = match json {
+        Err(_) if path.is_dir() => format!("it has no {LOAD_FILE}"),
+        Err(error) => error.to_string(),
+        Ok(Err(error)) => format!("it is not the JSON of a load: {error}"),
+        Ok(Ok(_)) => "it is the JSON of something else".to_owned(),
+    };
+    let path = path.display();
+    Err(usage(format!(
+        "--config {path}: {why}; give a result of `wirebench load --output`, or its {LOAD_FILE}"
+    )))
 }
 
 fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {

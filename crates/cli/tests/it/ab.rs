@@ -134,7 +134,7 @@ fn rare_latencies_take_a_process_for_each_run() {
 #[test]
 fn the_folder_and_the_report_say_the_same_in_every_form() {
     let world = World::new();
-    let outcome = same(&world, &["--rate=20000", "--cohorts=2", "--name-a=main", "--name-b=head"]);
+    let outcome = same(&world, &["--rate=20000", "--cohorts=2", "--name=main", "--name=head"]);
     let folder = world.results();
     let path = folder.display().to_string();
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
@@ -304,7 +304,7 @@ fn commands_have_folders_of_their_own() {
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
     let server = null_server("hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
-    let long = format!("--name-a={}", "x".repeat(300));
+    let long = format!("--name={}", "x".repeat(300));
     let rows: [&[&str]; 30] = [
         &["--a", "x {port}"],
         &["--server", "./x {port}"],
@@ -327,9 +327,9 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         &[&good[..], &["--metric=switches"]].concat(),
         &[&good[..], &["--metric=ready", "--procedure=process"]].concat(),
         &["--a", "builtin/epoll", "--b", "http://127.0.0.1:1/", "--metric=ready"],
-        &[&good[..], &["--name-b=A"]].concat(),
-        &[&good[..], &["--name-b=a b"]].concat(),
-        &[&good[..], &["--name-a=x/y", "--name-b=x-y"]].concat(),
+        &[&good[..], &["--name=A", "--name=A"]].concat(),
+        &[&good[..], &["--name=A", "--name=a b"]].concat(),
+        &[&good[..], &["--name=x/y", "--name=x-y"]].concat(),
         &[&good[..], &[&long]].concat(),
         &[&good[..], &["--budget=0s"]].concat(),
         &[&good[..], &["--old=HEAD"]].concat(),

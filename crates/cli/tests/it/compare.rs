@@ -124,7 +124,7 @@ fn a_gate_with_too_few_cohorts_fails_nothing_and_says_loudly_that_it_cannot() {
     let warning = "WARNING: 'throughput < -3%' cannot fail";
     assert!(outcome.stderr.contains(warning), "{outcome:#?}");
     let condition = ["--fail-if", "throughput < -3%"];
-    for (option, code) in [("--strict", 3), ("--fail-if-inconclusive", 4)] {
+    for (option, code) in [("--strict", 3), ("--fail-if=inconclusive", 4)] {
         let outcome = compare(MADE, few, &[&condition[..], &[option]].concat());
         outcome.assert_prints(code, &["NOT PASSED"]);
         compare(MADE, few, &[option]).assert_refused(2, &["--fail-if"]);

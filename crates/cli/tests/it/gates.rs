@@ -68,7 +68,9 @@ fn a_load_fails_on_its_figures_and_on_those_of_named_requests() {
 fn what_could_never_fail_is_refused_before_anything_is_measured() {
     let world = with_result();
     let nothing = "http://127.0.0.1:9/";
-    let rows: [(&[&str], &str, &str); 9] = [
+    fs::write(world.folder.path().join("two.txt"), "/a\n/b\n").unwrap();
+    let named = ["tune", "--server=true {port}", "--requests=two.txt"];
+    let rows: [(&[&str], &str, &str); 12] = [
         (&["load", nothing], "cpu > 8us", "`load` has no cpu here; known: throughput, mean, p50"),
         (&["load", nothing], "p99 > +3%", "compares with nothing"),
         (&["load", nothing], "p99 of GET / > 5ms", "requests have names with --requests only"),
@@ -77,6 +79,9 @@ fn what_could_never_fail_is_refused_before_anything_is_measured() {
         (&["tune", "builtin/epoll"], "p99 of go/net > 3ms", "unknown server or request `go/net`"),
         (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "p90 > +3%", "has no change of p90"),
         (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "cpu of C > 3us", "known: ab/A, ab/B"),
+        (&["tune", "builtin/epoll"], "unsent > 5", "`tune` has no unsent here"),
+        (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "achieved < 90%", "no achieved here"),
+        (&named, "cpu of GET /a > 5us", "cpu is measured for all requests together"),
         (&["report", "result"], "p99 > 5ms", "latency with --phase cost"),
     ];
     for (verb, condition, part) in rows {

@@ -145,12 +145,12 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
 #[test]
 fn steps_and_ramps_are_reported_in_parts() {
     let (world, _server, url) = served("hello");
-    let steps = report(&world, &["-c4", "-d600ms", "--steps", "500,1k,2k", &url]).steps;
+    let steps = report(&world, &["-c4", "-d600ms", "-R", "500/1k/2k", &url]).steps;
     let counts: Vec<_> = steps.iter().map(|it| (it.offered_per_second, it.length_ns)).collect();
     assert_eq!(counts, [500.0, 1000.0, 2000.0].map(|rate| (rate, 200_000_000)));
     let samples = |it: &RateStep| it.latency.as_ref().map_or(0, |latency| latency.count);
     assert!(steps.iter().all(|it| it.requests > 0 && samples(it) > 0), "{steps:?}");
-    let outcome = world.wirebench(&["load", "-c4", "-d1s", "--ramp", "200:600", &url]);
+    let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "200:600", &url]);
     outcome
         .assert_prints(0, &["    Offered/s  Achieved/s ", "\n          300 ", "\n          500 "]);
 }

@@ -85,7 +85,9 @@ fn a_stored_load_is_repeated_and_options_change_it() {
     let (model, stop) = (LoadModel::Think { delay }, Stop::Requests(7));
     let (connections, threads, body_check) = (1, 1, BodyCheck::Any);
     assert_eq!(changed, LoadConfig { model, stop, connections, threads, body_check, ..stored });
-    world.wirebench(&["load", "--config", &requests]).assert_refused(2, &["is no result of"]);
+    world
+        .wirebench(&["load", "--config", &requests])
+        .assert_refused(2, &["not the JSON of a load: "]);
 }
 
 #[test]

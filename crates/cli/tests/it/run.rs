@@ -1,6 +1,9 @@
 //! `wirebench run`: tables, journals, refusals.
 
-use crate::world::{ENTRY, World, assert_has, program};
+use crate::{
+    bad_input::SUITE,
+    world::{ENTRY, World, assert_has, program},
+};
 use wirebench_schema::{
     environment::Environment,
     journal::{EndReason, Outcome},
@@ -232,6 +235,12 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
             "; done at ",
         ],
     );
+    let world = world.with_suite("two.toml", &format!("{SUITE}rate = [1000, 2000]\n"));
+    let rate = ["-R", "0.5", "-p16", "--timeout=7s", "--dry-run"];
+    let plan = world.stdout(&[&["run", "two", "builtin/epoll"], &rate[..]].concat());
+    let load = "workload a-0.5: hello, cost, 1 connection at 0.5 requests/s, 16 requests in flight \
+                each, timeout 7s, ";
+    assert_has(&plan, &[load, "1 load, 1 cohort: 2 runs, about 27 s"]);
     assert!(!world.folder.path().join("target").exists());
 }
 

@@ -38,9 +38,9 @@ fn placed(environment: &Environment, suite: &Suite) -> Placement {
 
 fn dry_run(world: &World, suite: &str, machine: &str, options: &[&str]) -> String {
     let (project, file) = (folder().join(".."), file(machine));
-    let command = ["run", suite, "--dry-run", "--seed=1", "--project", project.to_str().unwrap()];
-    let machine = ["--machine", file.to_str().unwrap()];
-    world.stdout(&[&command, &machine[..], options].concat())
+    let plan = format!("--dry-run={}", file.to_str().unwrap());
+    let command = ["run", suite, &plan, "--seed=1", "--project", project.to_str().unwrap()];
+    world.stdout(&[&command, options].concat())
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_machine_is_the_folder_of_a_result_or_its_environment() {
     let world = World::new();
     let folder = world.folder.path();
     fs::copy(file("16-cpus"), folder.join("environment.json")).unwrap();
-    let plan = |machine: &str| world.stdout(&["run", "quick", "--dry-run", "--machine", machine]);
+    let plan = |machine: &str| world.stdout(&["run", "quick", &format!("--dry-run={machine}")]);
     let of_folder = plan(".");
     assert!(
         of_folder.contains("\nmachine: AMD Ryzen 7 5800X 8-Core, 16 CPUs (8 cores), "),
@@ -126,10 +126,11 @@ fn a_machine_is_the_folder_of_a_result_or_its_environment() {
         ("nowhere.json", "nowhere.json: give the folder of a result, or its environment.json"),
         ("empty.json", "empty.json has no environment: missing field"),
     ] {
-        let outcome = world.wirebench(&["run", "quick", "--dry-run", "--machine", machine]);
+        let outcome = world.wirebench(&["run", "quick", &format!("--dry-run={machine}")]);
         outcome.assert_refused(2, &[message]);
     }
-    world.wirebench(&["run", "--machine", "."]).assert_refused(2, &["--dry-run"]);
+    let elsewhere = ["run", "--dry-run=.", "--idle", "awake"];
+    world.wirebench(&elsewhere).assert_refused(2, &["--idle needs this machine"]);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn what_does_not_fit_is_a_sentence_with_the_next_step() {
         machine.memory_bytes = memory_bytes;
         let text = serde_json::to_string(&machine).unwrap();
         fs::write(world.folder.path().join("environment.json"), text).unwrap();
-        world.stdout(&["run", "quick", "--dry-run", "--machine", ".", "--copies=9"])
+        world.stdout(&["run", "quick", "--dry-run=.", "--copies=9"])
     };
     let few = small(600, 1 << 34);
     assert!(few.contains("\nopen files allow 6 servers at once instead of 16, "), "{few}");
@@ -154,6 +155,6 @@ fn what_does_not_fit_is_a_sentence_with_the_next_step() {
     assert!(!listed.contains("may not suffice") && !listed.contains("open files allow"));
     assert!(listed.contains("\ncohort 3  echo 10 x 20ms  "), "{listed}");
     let long = dry_run(&world, "zab", "4-cpus", &[]);
-    assert!(long.contains("\n--details lists the ") && !long.contains("\nblock 1 "), "{long}");
-    assert!(dry_run(&world, "zab", "4-cpus", &["--details"]).contains("\nblock 6  "));
+    assert!(long.contains("\n--dry-run=runs lists the ") && !long.contains("\nblock 1 "), "{long}");
+    assert!(dry_run(&world, "zab", "4-cpus", &["--dry-run=runs"]).contains("\nblock 6  "));
 }

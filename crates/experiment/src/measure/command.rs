@@ -18,15 +18,14 @@ pub fn load_arguments(config: &LoadConfig) -> Vec<String> {
     match config.stop {
         Stop::After(duration) => words.option("-d", &write_duration(duration)),
         Stop::Requests(requests) => words.option("-n", &requests),
-        Stop::RequestsPerConnection(requests) => words.option("--count-per-connection", &requests),
+        Stop::RequestsPerConnection(each) => words.option("-n", &format!("{each}/connection")),
     }
     words.option("--warmup", &write_duration(config.warmup));
     words.option("--timeout", &write_duration(config.timeout));
     words.option("--interval", &write_duration(config.interval));
     words.option("--seed", &config.seed);
-    match config.engine {
-        EngineChoice::Auto => {}
-        engine => words.option("--engine", &engine.name()),
+    if config.engine != EngineChoice::Auto {
+        words.option("--engine", &config.engine.name());
     }
     words.model(config);
     words.connections(config);
@@ -74,8 +73,8 @@ impl Words {
             LoadModel::Rate { curve, arrivals, latency_from } => {
                 match curve {
                     RateCurve::Constant(rate) => self.option("-R", rate),
-                    RateCurve::Ramp(from, to) => self.option("--ramp", &format!("{from}:{to}")),
-                    RateCurve::Steps(rates) => self.option("--steps", &list(rates)),
+                    RateCurve::Ramp(from, to) => self.option("-R", &format!("{from}:{to}")),
+                    RateCurve::Steps(rates) => self.option("-R", &list(rates).replace(',', "/")),
                 }
                 if *arrivals == Arrivals::Poisson {
                     self.flag("--poisson");
@@ -142,9 +141,7 @@ impl Words {
             self.option("--head-limit", &config.head_limit_bytes);
         }
     }
-}
 
-impl Words {
     fn headers(&mut self, headers: &[(String, String)]) {
         for (name, value) in headers {
             self.text("--header", &format!("{name}: {value}"));

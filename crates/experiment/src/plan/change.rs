@@ -95,28 +95,24 @@ fn drop_equal(suite: &mut Suite, before: &[Workload]) {
     let became_equal = |one: usize, other: usize| {
         are_equal(&now[one], &now[other]) && !are_equal(&before[one], &before[other])
     };
-    let mut number = 0..;
-    suite.workloads.retain(|_| {
-        let this = number.next().unwrap_or(0);
-        !(0..this).any(|earlier| became_equal(this, earlier))
-    });
+    let is_kept = |this: &usize| !(0..*this).any(|earlier| became_equal(*this, earlier));
+    suite.workloads = (0..now.len()).filter(is_kept).map(|it| now[it].clone()).collect();
 }
 
 fn check_counts(suite: &Suite) -> Result<(), String> {
-    Err(match *suite {
-        Suite { blocks: 0, .. } => "0 blocks measure nothing: give --blocks at least 1".to_owned(),
-        Suite { blocks, .. } if blocks > MOST_BLOCKS => {
-            format!("--blocks {blocks} is too many: give at most {MOST_BLOCKS}")
+    let counts = [("blocks", suite.blocks, MOST_BLOCKS), ("copies", suite.copies, MOST_COPIES)];
+    for (what, count, most) in counts {
+        if count == 0 {
+            return Err(format!("0 {what} measure nothing: give --{what} at least 1"));
         }
-        Suite { copies: 0, .. } => "0 copies measure nothing: give --copies at least 1".to_owned(),
-        Suite { copies, .. } if copies > MOST_COPIES => {
-            format!("--copies {copies} is too many: give at most {MOST_COPIES}")
+        if count > most {
+            return Err(format!("--{what} {count} is too many: give at most {most}"));
         }
-        Suite { workers: Some(0), .. } => {
-            "0 workers serve nothing: give --workers at least 1".to_owned()
-        }
-        _ => return Ok(()),
-    })
+    }
+    match suite.workers {
+        Some(0) => Err("0 workers serve nothing: give --workers at least 1".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 fn choose_scenarios(suite: &mut Suite, scenarios: &[Scenario]) {

@@ -8,7 +8,7 @@ use crate::{
 
 /// What a gate says that neither fails nor passes.
 const NOT_PASSED: &str = "NOT PASSED: a condition is violated only if the whole interval is beyond it; \
-                          --fail-if-inconclusive makes this a failure";
+                          --fail-if inconclusive makes this a failure";
 
 /// What became of the conditions, a line for each thing to say.
 #[must_use]

@@ -49,9 +49,8 @@ impl GateScope<'_> {
     fn name(&self, condition: &Condition) -> Result<(), String> {
         let Self { servers, names, .. } = self;
         let Some(name) = &condition.of else { return Ok(()) };
-        let is_change = condition.change().is_some();
         match (servers.iter().any(|it| it.is_called(name)), names.contains(name)) {
-            (false, true) if is_change => {
+            (false, true) if condition.change().is_some() => {
                 return Err("only servers have changes: write a limit with a unit".to_owned());
             }
             (true, _) | (_, true) => return Ok(()),

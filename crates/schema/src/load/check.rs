@@ -78,28 +78,24 @@ impl LoadConfig {
     }
 
     fn check_times(&self) -> Result<(), String> {
-        match self.stop {
+        let Self { stop, warmup, pipeline, .. } = self;
+        refuse_if!(
+            matches!(stop, Stop::Requests(0) | Stop::RequestsPerConnection(0)),
+            "0 requests measure nothing: give -n at least 1"
+        );
+        match *stop {
             Stop::After(window) => refuse_if!(
                 window < SHORTEST_WINDOW,
                 "a window of {} measures nothing: give -d at least {}, better 10s",
                 write_duration(window),
                 write_duration(SHORTEST_WINDOW)
             ),
-            Stop::Requests(count) => {
-                refuse_if!(count == 0, "0 requests measure nothing: give -n at least 1");
-            }
-            Stop::RequestsPerConnection(count) => {
-                refuse_if!(
-                    count == 0,
-                    "0 requests measure nothing: give --count-per-connection at least 1"
-                );
-                refuse_if!(
-                    !self.warmup.is_zero() && count < self.pipeline as u64,
-                    "when the warm-up ends a connection may have {} requests in flight, more than its count of \
-                     {count}: give a --count-per-connection of at least -p, or no --warmup",
-                    self.pipeline
-                );
-            }
+            Stop::RequestsPerConnection(count) => refuse_if!(
+                !warmup.is_zero() && count < *pipeline as u64,
+                "when the warm-up ends a connection may have {pipeline} requests in flight, more than its count of \
+                 {count}: give -n at least {pipeline}/connection, or no --warmup"
+            ),
+            Stop::Requests(_) => {}
         }
         refuse_if!(
             self.timeout.is_zero(),
@@ -118,7 +114,7 @@ impl LoadConfig {
         let (curve, latency_from) = match &self.model {
             LoadModel::Closed => return Ok(()),
             LoadModel::Think { delay } => {
-                refuse_if!(delay.is_zero(), "--delay must be above 0: omit it, or use 1ms");
+                refuse_if!(delay.is_zero(), "a delay must be above 0: omit it, or use 1ms");
                 refuse_if!(
                     self.pipeline > 1,
                     "a connection that pauses between requests has only one in flight: omit -p or --delay"
@@ -130,7 +126,7 @@ impl LoadConfig {
         let rates = curve.rates();
         refuse_if!(
             rates.is_empty() || rates.len() > STEPS_LIMIT,
-            "a rate has 1 to {STEPS_LIMIT} steps, not {}: change --steps",
+            "a rate has 1 to {STEPS_LIMIT} steps, not {}: change --rate",
             rates.len()
         );
         for rate in &rates {
@@ -149,7 +145,7 @@ impl LoadConfig {
         );
         refuse_if!(
             latency_from == LatencyOrigin::Sent && rates.len() > 1,
-            "--skip-late lets the schedule slip, so the rate cannot change by time: give -R"
+            "--skip-late lets the schedule slip, so the rate cannot change by time: give one -R"
         );
         Ok(())
     }

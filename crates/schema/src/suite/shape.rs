@@ -135,14 +135,14 @@ impl ShapePatch {
 
     /// The rate, or none; an error if something else is given that excludes it.
     fn curve(&self) -> Result<Option<RateCurve>, String> {
-        let curve = one([
+        one([
             ("rate", self.rate.map(|rate| Some(RateCurve::Constant(rate)))),
             ("ramp", self.ramp.map(|(from, to)| Some(RateCurve::Ramp(from, to)))),
             ("steps", self.steps.clone().map(|rates| Some(RateCurve::Steps(rates)))),
             ("delay", self.delay.map(|_| None)),
             ("closed", self.closed.filter(|closed| *closed).map(|_| None)),
-        ])?;
-        Ok(curve.flatten())
+        ])
+        .map(Option::flatten)
     }
 
     /// Changes the shape of `workload`. A rate is for the phase `cost`, a think time for the other ones.
@@ -171,6 +171,15 @@ impl ShapePatch {
         Ok(())
     }
 
+    /// Why a load without a rate cannot have these settings, if so.
+    fn without_rate(&self) -> Option<String> {
+        let option =
+            self.arrivals.map(|_| "--poisson").or(self.skip_late.map(|_| "--skip-late"))?;
+        let is_free = self.delay.is_none() && self.closed != Some(true);
+        let next = if is_free { "add --rate" } else { "omit it, or --delay" };
+        Some(format!("{option} needs a rate: {next}"))
+    }
+
     fn model(&self, workload: &Workload) -> Result<Option<LoadModel>, String> {
         let curve = self.curve()?;
         match workload.phase {
@@ -186,10 +195,8 @@ impl ShapePatch {
                     }
                     LoadModel::Closed | LoadModel::Think { .. } => Default::default(),
                 };
-                let is_timed = self.arrivals.is_some() || self.skip_late.is_some();
                 let Some(curve) = curve.or(was) else {
-                    refuse_if!(is_timed, "{NEEDS_RATE}");
-                    return Ok(None);
+                    return self.without_rate().map_or(Ok(None), Err);
                 };
                 let skip = |skip| if skip { LatencyOrigin::Sent } else { LatencyOrigin::Due };
                 Ok(Some(LoadModel::Rate {
@@ -203,13 +210,11 @@ impl ShapePatch {
 
     /// Changes all that it applies to, or says which setting applies to none of them.
     pub fn apply_to_all(&self, workloads: &mut [Workload]) -> Result<(), String> {
-        self.curve()?;
         let has = |phase| workloads.iter().any(|it| it.phase == phase);
         let is_http = |it: &Workload| it.scenario.protocol().traits().has_heads;
         let (has_idle, are_http) = (has(Phase::Idle), workloads.iter().all(is_http));
-        let is_timed = self.arrivals.is_some() || self.skip_late.is_some();
         let any_rate = self.has_rate() || workloads.iter().any(Workload::has_rate);
-        refuse_if!(is_timed && !any_rate, "{NEEDS_RATE}");
+        self.without_rate().filter(|_| !any_rate).map_or(Ok(()), Err)?;
         let has_loop = self.delay.is_some() || self.closed == Some(true);
         let retries = self.retry_closed.is_some() && !workloads.iter().any(is_http);
         let unused = [
@@ -221,6 +226,10 @@ impl ShapePatch {
         for (is_unused, option, what) in unused {
             refuse_if!(is_unused, "{option} applies to {what}, or omit {option}");
         }
+        let Self { idle_connections, duration, payload, .. } = *self;
+        let of_idle = Self { idle_connections, duration, payload, ..Self::default() };
+        let has_load = has(Phase::Saturate) || has(Phase::Cost);
+        refuse_if!(!has_load && *self != of_idle, "{OF_IDLE}");
         for workload in workloads {
             let (is_idle, is_http) = (workload.phase == Phase::Idle, is_http(workload));
             let patch = Self {
@@ -236,4 +245,5 @@ impl ShapePatch {
     }
 }
 
-const NEEDS_RATE: &str = "--poisson and --skip-late need a rate: add --rate";
+const OF_IDLE: &str = "idle phases send no requests: of the options of a load, only --idle-connections, \
+                       --duration and --payload apply to them; omit the others, or add --phase saturate";

@@ -136,7 +136,7 @@ pub enum LaunchError {
     )]
     ReadyLine { line: String },
     /// Nothing came in time.
-    #[error("the server was not ready within {} s (--ready-within): {missing}{}", .after.as_secs_f64(), said(.stderr))]
+    #[error("the server was not ready within {} s (--ready): {missing}{}", .after.as_secs_f64(), said(.stderr))]
     NotReady {
         after: Duration,
         /// What did not come.

@@ -106,7 +106,7 @@ fn an_address_on_which_nothing_listens_is_not_ready() {
     let message = start(&["sh", "-c", &script]).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the server was not ready within 2 s (--ready-within): nothing listens on the address that it \
+        "the server was not ready within 2 s (--ready): nothing listens on the address that it \
          printed; it wrote nothing to standard error"
     );
 }

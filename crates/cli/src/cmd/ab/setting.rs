@@ -23,7 +23,7 @@ use wirebench_schema::{
 
 use super::Arguments;
 use crate::{
-    args::{idle::check_both, machine::placement, services::have_processes},
+    args::{gate::values, idle::check_both, machine::placement, services::have_processes},
     context::Context,
     exit::usage,
     experiment_of::experiment_of,
@@ -80,7 +80,7 @@ fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
         |it: &Metric| it.compared().is_some_and(|metric| has(phase, metric).is_some());
     GateScope {
         verb: "ab",
-        values: Metric::limitable().collect(),
+        values: values(phase, sides),
         changes: Metric::limitable().filter(is_compared).collect(),
         servers: sides.iter().map(|it| it.variant.id.clone()).collect(),
         names: gates::requests([workload]),
@@ -108,7 +108,7 @@ impl Arguments {
         let idle = self.conditions.idle.or_awake(&services);
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
-        self.telling.delivery.gate.check(&scope(&workload, &sides))?;
+        self.telling.delivery.gate.check_all(&scope(&workload, &sides), &workload.requests)?;
         let placed = placement(&self.conditions.wish(self.workers))?;
         let settings = self.conditions.settings(context, placed)?;
         let workers = self.workers.unwrap_or(settings.workers);
@@ -158,8 +158,8 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
         let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
-        let changes =
-            self.telling.delivery.gate.conditions().iter().filter(|it| it.change().is_some());
+        let conditions = self.telling.delivery.gate.conditions();
+        let changes = conditions.iter().filter(|it| it.change().is_some());
         let of_conditions = changes.filter_map(|it| it.figure.compared());
         for metric in std::iter::once(wanted).chain(of_conditions) {
             if has(phase, metric).is_some() {

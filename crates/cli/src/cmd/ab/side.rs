@@ -52,14 +52,19 @@ impl Arguments {
                 ([a, b], ["A", "B"])
             }
         };
-        let names = [&self.name_a, &self.name_b];
-        let name = |index: usize| names[index].as_deref().unwrap_or(usual[index]);
+        if self.names.len() > 2 {
+            return Err(usage("there are more than two --name: give that of A, and that of B"));
+        }
+        let name = |index: usize| self.names.get(index).map_or(usual[index], String::as_str);
         let mut subjects = subjects;
         self.own.set_urls(&mut subjects)?;
         let [a, b] = subjects;
         let sides = [called(a, name(0))?, called(b, name(1))?];
         if sides[0].variant.id == sides[1].variant.id {
-            return Err(usage(format!("both sides are named `{}`: add --name-b", name(0))));
+            return Err(usage(format!(
+                "both sides are named `{}`: give each its own --name",
+                name(0)
+            )));
         }
         Ok(sides)
     }

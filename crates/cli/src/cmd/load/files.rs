@@ -22,22 +22,14 @@ use wirebench_schema::load::{Interval, LoadConfig, LoadResult};
 use super::options::OutputOptions;
 use crate::exit::usage;
 
-/// What a file held when it was opened.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Before {
-    /// Nothing, or it is a device that holds nothing.
-    Nothing,
-    /// Something, as of an earlier load.
-    Something,
-}
-
 /// One file, until it cannot be written any more.
 #[derive(Debug)]
 struct Sink {
     option: &'static str,
     path: PathBuf,
     file: File,
-    before: Before,
+    /// True if it holds something from before, as of an earlier load.
+    is_old: bool,
     failure: Option<io::Error>,
 }
 
@@ -58,9 +50,8 @@ impl Sink {
         }
         let file = how.create(true).open(path).map_err(cannot)?;
         let metadata = file.metadata().map_err(cannot)?;
-        let something = metadata.is_file() && metadata.len() > 0;
-        let before = if something { Before::Something } else { Before::Nothing };
-        Ok(Self { option, path: path.to_owned(), file, before, failure: None })
+        let is_old = metadata.is_file() && metadata.len() > 0;
+        Ok(Self { option, path: path.to_owned(), file, is_old, failure: None })
     }
 
     fn anew(option: &'static str, path: &Path) -> anyhow::Result<Self> {
@@ -68,9 +59,9 @@ impl Sink {
     }
 
     fn clear(&mut self) {
-        if self.before == Before::Something && self.failure.is_none() {
+        if self.is_old && self.failure.is_none() {
             self.failure = self.file.set_len(0).err();
-            self.before = Before::Nothing;
+            self.is_old = false;
         }
     }
 
@@ -136,7 +127,7 @@ impl Files {
             path.as_deref().map(|path| Sink::anew(option, path)).transpose()
         };
         let mut hgrm = anew("--hgrm", &options.hgrm)?;
-        if let Some(sink) = hgrm.as_mut().filter(|sink| sink.before == Before::Nothing) {
+        if let Some(sink) = hgrm.as_mut().filter(|sink| !sink.is_old) {
             sink.write(hgrm::HEADING);
         }
         let openmetrics = anew("--openmetrics", &options.openmetrics)?;
@@ -178,7 +169,7 @@ impl Files {
             table.add(&csv::lines(&load.view()));
         }
         if let Some(sink) = &mut self.hgrm {
-            if sink.before == Before::Something {
+            if sink.is_old {
                 sink.clear();
                 sink.write(hgrm::HEADING);
             }
@@ -228,7 +219,7 @@ impl Table {
     fn open(option: &'static str, path: &Path) -> anyhow::Result<Self> {
         let mut sink = Sink::open(option, path, OpenOptions::new().append(true))?;
         let header = csv::header();
-        if sink.before == Before::Nothing {
+        if !sink.is_old {
             sink.write(&header);
             return Ok(Self { sink, missing: "" });
         }

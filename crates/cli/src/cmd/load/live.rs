@@ -146,9 +146,7 @@ impl State {
     fn position(&self) -> u64 {
         let share = match self.stop {
             Stop::After(window) => self.window.as_secs_f64() / window.as_secs_f64(),
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => {
-                self.finished as f64 / self.count().unwrap_or(1).max(1) as f64
-            }
+            _ => self.finished as f64 / self.count().unwrap_or(1).max(1) as f64,
         };
         (share.clamp(0.0, 1.0) * STEPS as f64) as u64
     }
@@ -159,9 +157,7 @@ impl State {
             (Phase::Window, Stop::After(window)) => {
                 format!("{:.0} s left", window.saturating_sub(self.window).as_secs_f64().ceil())
             }
-            (Phase::Window, Stop::Requests(_) | Stop::RequestsPerConnection(_)) => {
-                format!("{} left", self.count().unwrap_or(0).saturating_sub(self.finished))
-            }
+            _ => format!("{} left", self.count().unwrap_or(0).saturating_sub(self.finished)),
         }
     }
 

@@ -31,12 +31,14 @@ use crate::{
 /// Names of this program's standard input.
 const STDIN: [&str; 3] = ["-", "/dev/stdin", "/dev/fd/0"];
 
+const THREADS: &str = "Threads that share the connections [default: 2, or 1 with one connection]";
+
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Load",
-    mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL)),
+    mut_arg("idle", |it| it.value_parser(one_mode).help(NATURAL).help_heading("Model")),
     mut_arg("fail_if", |it| it.help(VALUES)),
-    mut_arg("threads", |it| it.help("Threads that share the connections [default: 2, or 1 with one connection]")),
+    mut_arg("threads", |it| it.help(THREADS).hide_short_help(false)),
     mut_arg("connections", |it| it.help("Connections in total that carry requests [default: 10]")),
     mut_arg("duration", |it| it.help("Measure for this long [default: 10s]")),
     mut_arg("rate", |it| it.visible_short_alias('q')),
@@ -66,10 +68,20 @@ pub(crate) struct Arguments {
     /// Seed for random payloads and arrivals [default: 1]
     #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     seed: Option<u64>,
+    /// Busy-wait for the next due request, so that no wake-up adds latency
+    #[arg(long, help_heading = "Model", hide_short_help = true)]
+    spin: bool,
     #[command(flatten)]
-    model: ModelOptions,
-    #[command(flatten)]
-    connection: ConnectionOptions,
+    idle: IdleOption,
+    /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
+    #[arg(long, value_name = "ADDRESSES", help_heading = "Connections", value_parser = value::sources)]
+    source: Option<value::List<SourceRange>>,
+    /// HTTP: connect to this Unix socket; the URL still gives host and path
+    #[arg(long, value_name = "PATH", help_heading = "Connections")]
+    unix_socket: Option<String>,
+    /// Connect to this address; the URL still gives the Host header and the name in TLS
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Connections", value_parser = value::address)]
+    connect_to: Option<Target>,
     #[command(flatten)]
     request: RequestOptions,
     /// Let one connection in N request another path; latencies are those of the others
@@ -85,52 +97,18 @@ pub(crate) struct Arguments {
     head_limit: Option<usize>,
     #[command(flatten)]
     trust: TrustOptions,
-    #[command(flatten)]
-    certificate: CertificateOptions,
+    /// Certificate of the client, a PEM file, for a server that asks for one
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    cert: Option<String>,
+    /// PEM file with the key of that certificate [default: the file of --cert]
+    #[arg(long, value_name = "FILE", help_heading = "TLS", requires = "cert")]
+    key: Option<String>,
     #[command(flatten)]
     pub(crate) fleet: FleetOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
     #[command(flatten)]
     pub(crate) gate: FailIf,
-}
-
-/// How threads wait.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Model")]
-struct ModelOptions {
-    /// Busy-wait for the next due request, so that no wake-up adds latency
-    #[arg(long, hide_short_help = true)]
-    spin: bool,
-    #[command(flatten)]
-    idle: IdleOption,
-}
-
-/// Addresses of connections.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Connections")]
-struct ConnectionOptions {
-    /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
-    #[arg(long, value_name = "ADDRESSES", value_parser = value::sources)]
-    source: Option<value::List<SourceRange>>,
-    /// HTTP: connect to this Unix socket; the URL still gives host and path
-    #[arg(long, value_name = "PATH")]
-    unix_socket: Option<String>,
-    /// Connect to this address; the URL still gives the Host header and the name in TLS
-    #[arg(long, value_name = "HOST:PORT", value_parser = value::address)]
-    connect_to: Option<Target>,
-}
-
-/// The certificate of this side.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "TLS")]
-struct CertificateOptions {
-    /// Certificate of the client, a PEM file, for a server that asks for one
-    #[arg(long, value_name = "FILE")]
-    cert: Option<String>,
-    /// PEM file with the key of that certificate [default: the file of --cert]
-    #[arg(long, value_name = "FILE", requires = "cert")]
-    key: Option<String>,
 }
 
 /// Output and files.
@@ -193,7 +171,7 @@ impl Arguments {
         let stored = self.config.as_deref().map(loads::config).transpose()?;
         let target = self.target(stored.as_ref().map(|it| &it.target), file.as_ref())?;
         self.check(&target).map_err(usage)?;
-        let (request, CertificateOptions { cert, key }) = (&self.request, &self.certificate);
+        let Self { request, cert, key, .. } = self;
         let RequestOptions { body_file, expect_body_file, .. } = request;
         let mut files =
             [body_file, expect_body_file, &self.trust.ca, cert, key].into_iter().flatten();
@@ -208,17 +186,17 @@ impl Arguments {
         let expect = Some(request.expect()).filter(|it| *it != Expect::default());
         let expect = expect.unwrap_or_else(|| base.expect());
         let trust = Some(self.trust.trust()).filter(|it| *it != Trust::System);
-        let (body, connection) = (request.request_body().map_err(usage)?, &self.connection);
+        let body = request.request_body();
         // Requests of one kind replace those of the other.
         let has_own = request.method.is_some() || body.is_some();
         let (set, is_of_file) = (file.map(|file| file.set), request.requests_file.is_some());
         let config = LoadConfig {
-            unix_socket: connection.unix_socket.clone().or(base.unix_socket),
-            connect_to: connection.connect_to.clone().or(base.connect_to),
+            unix_socket: self.unix_socket.clone().or(base.unix_socket),
+            connect_to: self.connect_to.clone().or(base.connect_to),
             engine: self.engine.unwrap_or(base.engine),
-            waiting: if self.model.spin { Waiting::Spin } else { base.waiting },
-            idle: self.model.idle.or(base.idle),
-            sources: connection.source.clone().unwrap_or(base.sources),
+            waiting: if self.spin { Waiting::Spin } else { base.waiting },
+            idle: self.idle.or(base.idle),
+            sources: self.source.clone().unwrap_or(base.sources),
             interval: self.output.interval.unwrap_or(base.interval),
             method: request.method.clone().unwrap_or(base.method),
             headers: Some(request.headers.clone())
@@ -234,7 +212,7 @@ impl Arguments {
             expect_status: expect.status,
             head_limit_bytes: self.head_limit.unwrap_or(base.head_limit_bytes),
             trust: trust.unwrap_or(base.trust),
-            client_certificate: self.certificate.client_certificate().or(base.client_certificate),
+            client_certificate: self.client_certificate().or(base.client_certificate),
             seed: self.seed.unwrap_or(base.seed),
             ..base
         };
@@ -283,6 +261,12 @@ impl Arguments {
         })
     }
 
+    fn client_certificate(&self) -> Option<ClientCertificate> {
+        let certificate = self.cert.clone()?;
+        let key = self.key.clone().unwrap_or_else(|| certificate.clone());
+        Some(ClientCertificate { certificate, key })
+    }
+
     /// Refuses what means nothing to the target's protocol and cannot be seen in a configuration
     /// any more.
     fn check(&self, target: &Target) -> Result<(), String> {
@@ -323,14 +307,6 @@ impl Arguments {
                 )))
             }
         }
-    }
-}
-
-impl CertificateOptions {
-    fn client_certificate(&self) -> Option<ClientCertificate> {
-        let certificate = self.cert.clone()?;
-        let key = self.key.clone().unwrap_or_else(|| certificate.clone());
-        Some(ClientCertificate { certificate, key })
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn conclude(
     let (journal, delivery) = (&finished.journal, &arguments.telling.delivery);
     let known = Known::of(journal, &finished.folder)?;
     let analysis = &arguments.view.analysis(journal);
-    let gate = gates::of_run(analysis, delivery.gate.conditions());
+    let gate = gates::of_run(analysis, &delivery.gate.conditions());
     let facts = known.facts(out::look(), gate.as_ref());
     let page =
         |place| format!("{}\n{place}", screen::page(analysis, &facts).trim_end_matches('\n'));

@@ -6,16 +6,17 @@
 mod resolved;
 
 use anyhow::Context as _;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wirebench_catalogue::{
     requirement::{Availability, Prober},
     subject::Subject,
 };
-use wirebench_experiment::plan::FALLBACK_BASELINE;
+use wirebench_experiment::plan::{self, Changes, FALLBACK_BASELINE};
 use wirebench_report::filter;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},
+    load::{LoadModel, RateCurve},
     scenario::Scenario,
     suggest,
     suite::{DEFAULT_BASELINE, Suite, Workload},
@@ -67,6 +68,27 @@ pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Resul
             context
                 .select(std::slice::from_ref(name))
                 .with_context(|| format!("the baseline of the suite `{}`", suite.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes the suite. A load that was named after its rate is named after the new one, unless another has that name.
+pub(super) fn change(suite: &mut Suite, changes: &Changes) -> anyhow::Result<()> {
+    let rate = |it: &Workload| match &it.model {
+        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => format!("-{}", rate.short()),
+        _ => "-changing".to_owned(),
+    };
+    let before: BTreeMap<_, _> =
+        suite.workloads.iter().map(|it| (it.name.clone(), rate(it))).collect();
+    plan::change(suite, changes).map_err(usage)?;
+    for index in 0..suite.workloads.len() {
+        let now = &suite.workloads[index];
+        let stem = before.get(&now.name).and_then(|old| now.name.strip_suffix(old));
+        let name = stem.map(|stem| format!("{stem}{}", rate(now)));
+        let is_new = |name: &String| suite.workloads.iter().all(|it| it.name != *name);
+        if let Some(name) = name.filter(is_new) {
+            suite.workloads[index].name = name;
         }
     }
     Ok(())

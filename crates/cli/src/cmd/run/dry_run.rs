@@ -11,6 +11,7 @@ use wirebench_experiment::{
 };
 use wirebench_schema::{
     journal::{Counts, Placement},
+    load::{Arrivals, LoadModel, RateCurve},
     suite::{Phase, Workload},
     units::write_duration,
 };
@@ -26,7 +27,7 @@ use crate::{
     session::Setting,
 };
 
-/// The longest list of runs that is printed without `--details`.
+/// The longest list of runs that is printed without `=runs`.
 const SHORT_LIST: usize = 20;
 
 /// Prints the plan: skipped entries, the machine, the loads, time and needs, and the runs.
@@ -54,7 +55,7 @@ pub(super) fn print(context: &Context, setting: Setting, machine: &Machine, argu
         parts(&forecast),
         needs::lines(&experiment, &subjects, machine, machine::memory_bytes(&environment)),
         vec![format!("seed {}", experiment.settings.seed)],
-        runs(&experiment, &subjects, arguments.details),
+        runs(&experiment, &subjects, arguments.dry_run.iter().any(|it| it == "runs")),
     ];
     for line in lines.concat() {
         out::result(&line);
@@ -121,14 +122,11 @@ fn shape(experiment: &Experiment, workload: &Workload) -> String {
     let workers_text = count(workers, "worker");
     let threads = generator_threads(workload, settings.placement.generator_cpus.len());
     let threads_text = count(threads, "generator thread");
-    let how = match workload.phase {
-        Phase::Idle => {
-            let idle = count(workload.connections, "idle connection");
-            return format!("{idle}, {workers_text}");
-        }
-        Phase::Cost if workload.needs_rate() => " at a rate found by pilot runs",
-        Phase::Saturate | Phase::Cost => "",
-    };
+    if workload.phase == Phase::Idle {
+        let idle = count(workload.connections, "idle connection");
+        return format!("{idle}, {workers_text}");
+    }
+    let how = how(workload);
     let published = experiment.published.iter().flat_map(|it| &it.workloads);
     let differs = |it: &&Workload| {
         let published = (it.connections, it.workers.map(|it| it as usize), it.threads);
@@ -139,11 +137,33 @@ fn shape(experiment: &Experiment, workload: &Workload) -> String {
     format!("{connections}{how}, {workers_text}, {threads_text}{published}")
 }
 
+/// The rate or the pauses of a load, and its other settings that are not usual.
+fn how(workload: &Workload) -> String {
+    let Workload { model, pipeline, timeout, .. } = workload;
+    let mut text = match model {
+        _ if workload.needs_rate() => " at a rate found by pilot runs".to_owned(),
+        LoadModel::Closed => String::new(),
+        LoadModel::Think { delay } => format!(" with pauses of {}", write_duration(*delay)),
+        LoadModel::Rate { curve, arrivals, .. } => {
+            let rates: Vec<String> = curve.rates().iter().map(f64::to_string).collect();
+            let between = if matches!(curve, RateCurve::Steps(_)) { ", then " } else { " to " };
+            let random = if *arrivals == Arrivals::Poisson { " at random" } else { "" };
+            format!(" at {} requests/s{random}", rates.join(between))
+        }
+    };
+    if *pipeline > 1 {
+        text += &format!(", {pipeline} requests in flight each");
+    }
+    if *timeout != Workload::new(workload.scenario).timeout {
+        text += &format!(", timeout {}", write_duration(*timeout));
+    }
+    text
+}
+
 fn published_shape(published: &Workload) -> String {
-    let unknown = || "?".to_owned();
     let Workload { connections, workers, threads, .. } = published;
-    let workers = workers.map_or_else(unknown, |it| it.to_string());
-    let threads = threads.map_or_else(unknown, |it| it.to_string());
+    let known = |it: Option<usize>| it.map_or_else(|| "?".to_owned(), |it| it.to_string());
+    let (workers, threads) = (known(workers.map(|it| it as usize)), known(*threads));
     format!(" (published: {connections}, {workers}, {threads})")
 }
 
@@ -156,7 +176,7 @@ fn runs(experiment: &Experiment, subjects: &[Subject], details: bool) -> Vec<Str
     if details || lines.len() <= SHORT_LIST {
         return lines;
     }
-    vec![format!("--details lists the {} runs and cohorts in their order", lines.len())]
+    vec![format!("--dry-run=runs lists the {} runs and cohorts in their order", lines.len())]
 }
 
 /// One run, or the servers that are alive together with the slices of each load on them.

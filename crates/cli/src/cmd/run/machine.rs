@@ -1,4 +1,4 @@
-//! The machine that a run is planned for: this one, or with `--machine` a recorded one.
+//! The machine that a run is planned for: this one, or with `--dry-run=FILE` a recorded one.
 
 use anyhow::Context as _;
 use std::{

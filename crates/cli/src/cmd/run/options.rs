@@ -1,6 +1,9 @@
 //! The options of `wirebench run`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use wirebench_schema::{
     journal::{Generator, Procedure},
     scenario::Scenario,
@@ -16,23 +19,23 @@ use crate::{
     value,
 };
 
-const RATE: &str = "Requests per second in cost phases [default: from the suite, or half the throughput of the \
-                    slowest server]";
+const RATE: &str = "Requests per second in cost phases; A:B is a ramp, A/B/C are steps [default: from the suite, or \
+                    half the throughput of the slowest server]";
+
+const COHORTS: &str = "Cohorts of fresh instances, or blocks of runs; until-decided: end when each server has a \
+                       verdict in each load, within --budget [default: from the suite]";
 
 /// Options that `--resume` accepts. All others would change the run.
 const BESIDE_RESUME: [&str; 5] = ["resume", "budget", "quiet", "strict", "show_secrets"];
-
-/// Options that need this machine or another host, which a plan for a recorded machine has not.
-const ELSEWHERE: [&str; 4] = ["from", "generator", "idle", "why"];
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(
     mut_arg("strict", |it| it.help(STRICT)),
     mut_arg("connections", |it| it.help("Connections in total [default: from the suite]")),
     mut_arg("rate", |it| it.help(RATE)),
+    mut_arg("count", |it| it.help(COHORTS)),
     mut_arg("block", |it| it.conflicts_with("dry_run")),
     mut_arg("dry_run", |it| it.conflicts_with(GROUP)),
-    mut_arg("machine", |it| it.conflicts_with_all(ELSEWHERE)),
     mut_arg("generator", |it| it.conflicts_with("from")),
     mut_arg("why", |it| it.conflicts_with("generator")),
     mut_args(|argument| alone_with_resume(argument))
@@ -49,8 +52,7 @@ pub(crate) struct Arguments {
     /// its program, and the words in which commands of one program differ]
     #[arg(long = "name", value_name = "NAME", hide_short_help = true)]
     pub(super) server_names: Vec<String>,
-    /// Scale of the suite: paper (as published), machine (reduced to fit this machine) or smoke
-    /// (each load once, to test that it works)
+    /// Scale of the suite: paper (as published), machine (reduced to fit this one) or smoke (each load once)
     #[arg(long, value_name = "NAME", default_value_t)]
     pub(super) scale: Scale,
     /// Load generator: wirebench, wrk, hey or h2load; third-party tools run closed loops over HTTP only
@@ -63,41 +65,34 @@ pub(crate) struct Arguments {
     pub(super) own: OwnOptions,
     #[command(flatten)]
     pub(super) service: ServiceOptions,
-    /// Measure only this phase; repeatable: saturate (throughput and CPU at saturation), cost (CPU
-    /// and latency at a rate that all servers hold) or idle (memory and CPU of idle connections)
-    /// [default: all of the suite]
+    /// Measure only this phase; repeatable: saturate (maximum throughput), cost (CPU and latency at a rate that
+    /// all servers hold) or idle (memory and CPU of idle connections) [default: all of the suite]
     #[arg(long = "phase", value_name = "NAME")]
     pub(super) phases: Vec<Phase>,
     /// Maximum number of servers running at once in a cohort, at least 3; larger cohorts are split
     /// into groups that each contain the baseline [default: 16]
     #[arg(long, value_name = "N", value_parser = value::instances, hide_short_help = true)]
     pub(super) instances: Option<usize>,
-    /// End at a look at which every server has a verdict in every load, within --budget, after at least
-    /// three cohorts; see docs/ab.md
-    #[arg(long, requires = "budget", conflicts_with_all = ["count", "precision", "copies"], hide_short_help = true)]
-    pub(super) until_decided: bool,
     /// Run N copies of each variant; differences between copies are noise
-    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value::number::<u32>, hide_short_help = true)]
     pub(super) copies: Option<u32>,
     #[command(flatten)]
     pub(super) view: ViewOptions,
     /// Server threads, processes or event loops [default: one per server CPU]
-    #[arg(long, value_name = "N", value_parser = value::small_count, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value::number::<u32>, hide_short_help = true)]
     pub(super) workers: Option<u32>,
     /// Maximum warm-up until throughput is steady; 0s disables it [default: from the suite]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, hide_short_help = true)]
     pub(super) steady: Option<Duration>,
     #[command(flatten)]
     pub(super) shape: ShapeArgs,
-    /// Print the plan without measuring: placement, workers, connections, time, memory and open files
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// With --dry-run: plan for the machine of this result or environment.json [default: this machine]
-    #[arg(long, value_name = "FILE", requires = "dry_run", hide_short_help = true)]
-    pub(super) machine: Option<PathBuf>,
-    /// With --dry-run: list all runs in their order, even if they are many
-    #[arg(long, requires = "dry_run", hide_short_help = true)]
-    pub(super) details: bool,
+    /// Print the plan with its needs, and measure nothing; =runs lists all runs in their order, =FILE plans for
+    /// the machine of this result or environment.json; repeatable
+    #[arg(
+        long, value_name = "runs | FILE", num_args = 0..=1, require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(super) dry_run: Vec<String>,
     /// Continue the interrupted run in this folder
     #[arg(long, value_name = "FOLDER")]
     pub(super) resume: Option<PathBuf>,
@@ -110,6 +105,23 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// The result whose machine is planned for, if it is not this one.
+    pub(super) fn machine(&self) -> Option<&Path> {
+        let named = self.dry_run.iter().find(|it| !["", "runs"].contains(&it.as_str()));
+        named.map(Path::new)
+    }
+
+    /// The first option that needs this machine or another host.
+    pub(super) fn of_this_machine(&self) -> Option<&'static str> {
+        let given = [
+            (!self.conditions.fleet.from.is_empty(), "--from"),
+            (self.generator != Generator::Wirebench, "--generator"),
+            (self.conditions.idle.idle.is_some(), "--idle"),
+            (self.cohorts.why.why, "--why"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+
     /// What its document did is repeated as it was done.
     pub(super) fn procedure(&self) -> Procedure {
         let usual = match self.scale {

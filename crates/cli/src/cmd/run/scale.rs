@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wirebench_catalogue::subject::Subject;
-use wirebench_experiment::plan::{self, Step};
+use wirebench_experiment::plan;
 use wirebench_host::topology;
 use wirebench_schema::{journal::Published, suite::Suite};
 
@@ -20,16 +20,11 @@ pub(super) fn published(context: &Context, written: &Suite) -> anyhow::Result<Op
     }))
 }
 
-/// How long the runs of a plan take, about.
-pub(super) fn time(suite: &Suite, steps: &[Step]) -> Duration {
-    let estimates = steps.iter().map(|step| plan::estimate(&suite.workloads[step.workload]));
-    estimates.fold(Duration::ZERO, Duration::saturating_add)
-}
-
 /// Says how long a suite takes at its document's own scale, and what this machine lacks for it.
 pub(super) fn announce(suite: &Suite, subjects: &[Subject]) {
     let steps = plan::steps(subjects, suite, 1);
-    let time = show(time(suite, &steps));
+    let times = steps.iter().map(|step| plan::estimate(&suite.workloads[step.workload]));
+    let time = show(times.fold(Duration::ZERO, Duration::saturating_add));
     let runs = steps.len();
     out::note(&format!("paper scale: {runs} runs, about {time} without builds and checks"));
     let here = topology::usable_cpus().map_or(0, |cpus| cpus.len());

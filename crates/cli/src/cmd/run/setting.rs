@@ -25,7 +25,7 @@ use wirebench_schema::{
 
 use super::{choice, machine::Machine, options::Arguments, scale};
 use crate::{
-    args::{idle::check_both, services::are_limited},
+    args::{cohorts::CohortArgs, idle::check_both, services::are_limited},
     context::Context,
     exit::usage,
     experiment_of::experiment_of,
@@ -116,9 +116,15 @@ fn scope(suite: &Suite, subjects: &[Subject]) -> GateScope<'static> {
 }
 
 impl Arguments {
-    const fn goal(&self) -> Goal {
-        let (precision, budget) = (self.cohorts.precision, self.cohorts.budget);
-        Goal { precision, budget, until_decided: self.until_decided }
+    fn goal(&self) -> anyhow::Result<Goal> {
+        let until_decided = self.cohorts.is_until_decided();
+        let CohortArgs { precision, budget, .. } = self.cohorts;
+        if until_decided && (budget.is_none() || precision.is_some() || self.copies.is_some()) {
+            return Err(usage(
+                "--cohorts until-decided needs --budget, and excludes --precision and --copies",
+            ));
+        }
+        Ok(Goal { precision, budget, until_decided })
     }
 
     /// The experiment that the options ask for, on `machine`.
@@ -136,10 +142,9 @@ impl Arguments {
         let limit = ("--rate N", self.shape.patch().has_rate());
         let services = self.service.find(context, &self.names, limit)?;
         settings.idle = self.conditions.idle.or_awake(&services);
-        plan::change(&mut suite, &self.changes(context, &written, (&names, &services))?)
-            .map_err(usage)?;
+        choice::change(&mut suite, &self.changes(context, &written, (&names, &services))?)?;
         check_rates(&suite, &services)?;
-        let goal = self.goal();
+        let goal = self.goal()?;
         raise_blocks(&mut suite, &goal, self);
         let shortage =
             |workload: &_| files::shortage_within(machine.most_open_files(), workload, &settings);
@@ -168,7 +173,8 @@ impl Arguments {
             settings.most_instances = most.min(fitting.map_err(usage)?);
         }
         let why = self.cohorts.why.perf(context, &suite, &chosen.subjects)?;
-        let (cut, exact) = (self.cohorts.cut(), self.cohorts.count.is_some());
+        let (cut, exact) =
+            (self.cohorts.cut(), self.cohorts.count.is_some() && !goal.until_decided);
         let settings =
             RunSettings { tool, cut, workers: suite.workers.unwrap_or(server_cpus), ..settings };
         let verification = self.conditions.verification(Verification::Full);
@@ -190,7 +196,9 @@ impl Arguments {
         };
         check_both(&experiment)?;
         fit_budget(context, &mut experiment, &chosen.subjects);
-        self.telling.delivery.gate.check(&scope(&experiment.suite, &chosen.subjects))?;
+        let sets = experiment.suite.workloads.iter().flat_map(|it| &it.requests);
+        let scope = scope(&experiment.suite, &chosen.subjects);
+        self.telling.delivery.gate.check_all(&scope, sets)?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 

@@ -1,5 +1,4 @@
-//! Lists and ranges of workers, connections and rates, and shares in percent, as they are written
-//! on the command line. Errors say how to write one.
+//! Lists and ranges of workers, connections and rates on the command line. Errors say how to write one.
 
 use wirebench_schema::units::parse_count;
 
@@ -36,16 +35,6 @@ pub(crate) fn rates(text: &str) -> Result<(u64, u64), String> {
         (Ok(0), Ok(_)) => Err(format!("`{text}`: the lowest rate is 1 request/s: write 1-10M")),
         _ => Err(wrong()),
     }
-}
-
-/// A share above 0 and up to 1, written as `2%` or `0.02`.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let share = match text.trim().strip_suffix('%') {
-        Some(number) => number.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.trim().parse::<f64>(),
-    };
-    let share = share.ok().filter(|share| (0.001..=1.0).contains(share));
-    share.ok_or_else(|| format!("`{text}` is not a share from 0.1% to 100%: write 2% or 0.02"))
 }
 
 fn list<T: TryFrom<u64>>(
@@ -118,11 +107,9 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_shares_are_read() {
+    fn rates_are_read() {
         assert_eq!(rates("100-10M"), Ok((100, 10_000_000)));
         assert_eq!(rates("500-500"), Ok((500, 500)));
-        assert!(percent("2%").is_ok_and(|it| (it - 0.02).abs() < 1e-9));
-        assert!(percent("0.5").is_ok_and(|it| (it - 0.5).abs() < 1e-9));
     }
 
     #[test]
@@ -131,7 +118,6 @@ mod tests {
             refusals(workers, &["", "x", "0-4", "4-1", "1-4/0", "1-9G"]),
             refusals(connections, &["10-"]),
             refusals(rates, &["100", "0-5", "5-1", "a-b"]),
-            refusals(percent, &["0", "0%", "101%", "2 percent", "NaN", "-1%"]),
         ];
         expect_file!["../../../tests/golden/unit/lists.txt"].assert_eq(&text.concat());
     }

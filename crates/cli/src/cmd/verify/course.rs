@@ -20,6 +20,10 @@ pub(super) type Pair<'a> = (&'a Subject, Scenario);
 pub(super) struct Starter<'a> {
     pub(super) launcher: &'a Launcher,
     pub(super) asking: &'a Asking,
+    /// True if only failures are shown.
+    pub(super) is_quiet: bool,
+    /// True if a failure is checked again alone.
+    pub(super) is_repeated: bool,
     /// Set when a signal asks to end.
     pub(super) stop: &'a AtomicBool,
 }
@@ -46,20 +50,6 @@ impl Asking {
             ..self.workload.clone()
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Shown {
-    All,
-    Failed,
-}
-
-/// What is done about a failure.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Again {
-    /// The server is checked again alone.
-    Alone,
-    Never,
 }
 
 /// A check of a server in a scenario.
@@ -94,12 +84,7 @@ impl Done {
 
 /// Checks all `pairs`, at most `jobs` at once, and shows what comes of it: line by line when there
 /// is one at a time, else each pair's lines together once it is done.
-pub(super) fn check_all(
-    starter: Starter<'_>,
-    pairs: &[Pair<'_>],
-    jobs: usize,
-    (shown, again): (Shown, Again),
-) -> Vec<Done> {
+pub(super) fn check_all(starter: Starter<'_>, pairs: &[Pair<'_>], jobs: usize) -> Vec<Done> {
     let jobs = jobs.min(pairs.len());
     let look = |pair: &Pair<'_>| {
         if starter.stop.load(Ordering::Relaxed) {
@@ -114,8 +99,8 @@ pub(super) fn check_all(
                 out::result(line);
             }
         };
-        let done = check(starter, *pair, shown, &mut show);
-        let is_repeated = again == Again::Alone && jobs > 1 && done.iter().any(Done::has_failed);
+        let done = check(starter, *pair, &mut show);
+        let is_repeated = starter.is_repeated && jobs > 1 && done.iter().any(Done::has_failed);
         if !is_repeated && !lines.is_empty() {
             out::result(&lines);
         }
@@ -123,7 +108,7 @@ pub(super) fn check_all(
     };
     let all = parallel::map(pairs, jobs, look).into_iter().zip(pairs);
     let second = |((done, is_repeated), pair): ((Vec<Done>, bool), &Pair<'_>)| match is_repeated {
-        true => check_again(starter, *pair, shown, &done),
+        true => check_again(starter, *pair, &done),
         false => done,
     };
     all.flat_map(second).collect()
@@ -131,8 +116,8 @@ pub(super) fn check_all(
 
 /// Checks alone what has failed while others were checked, because they may have been the cause. The
 /// second result counts; a check that failed only once is shown.
-fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: &[Done]) -> Vec<Done> {
-    let second = check(starter, pair, shown, &mut |line| out::result(line));
+fn check_again(starter: Starter<'_>, pair: Pair<'_>, first: &[Done]) -> Vec<Done> {
+    let second = check(starter, pair, &mut |line| out::result(line));
     for failed in first {
         let name = failed.name();
         if let Verdict::Fail { finding } = &failed.checked.verdict
@@ -147,7 +132,6 @@ fn check_again(starter: Starter<'_>, pair: Pair<'_>, shown: Shown, first: &[Done
 fn check(
     starter: Starter<'_>,
     (subject, scenario): Pair<'_>,
-    shown: Shown,
     show: &mut dyn FnMut(&str),
 ) -> Vec<Done> {
     let id = &subject.variant.id;
@@ -161,14 +145,12 @@ fn check(
             Verdict::Pass if subject.variant.declares_deviation_from(checked.name) => {
                 show(&format!("PASS  {name}: remove its deviation from entry.toml"));
             }
-            Verdict::Pass if shown == Shown::All => show(&format!("PASS  {name}")),
-            Verdict::Skip { reason } if shown == Shown::All => {
-                show(&format!("SKIP  {name}: {reason}"));
-            }
-            Verdict::Deviates { reason, finding } if shown == Shown::All => {
+            _ if starter.is_quiet => {}
+            Verdict::Pass => show(&format!("PASS  {name}")),
+            Verdict::Skip { reason } => show(&format!("SKIP  {name}: {reason}")),
+            Verdict::Deviates { reason, finding } => {
                 show(&format!("KNOWN {name}: {reason} ({finding})"));
             }
-            Verdict::Pass | Verdict::Skip { .. } | Verdict::Deviates { .. } => {}
         }
     };
     verify_subject(

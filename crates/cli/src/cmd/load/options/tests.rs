@@ -49,7 +49,7 @@ fn models() -> Vec<LoadModel> {
         rate(RateCurve::per_second(250), poisson, sent),
         rate(RateCurve::ramp(10, 10_000), even, due),
         rate(RateCurve::ramp(10_000, 10), poisson, due),
-        rate(RateCurve::steps([10]), even, due),
+        rate(RateCurve::steps([10, 20]), even, due),
         rate(RateCurve::steps([10, 20, 5]), poisson, due),
     ]
 }
