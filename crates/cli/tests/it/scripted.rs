@@ -1,12 +1,13 @@
 //! A generator that sends nothing: its figures are those of a script, so that whole experiments run in the time that
 //! their servers take to start and end, and their outcome is known. This test program starts itself again.
 
-use crate::world::SCRIPT;
+use crate::world::{SCRIPT, entries};
 use hdrhistogram::Histogram;
 use std::{
     collections::BTreeMap,
     fs::File,
     io::{BufRead, Write},
+    path::Path,
     time::Duration,
 };
 use wirebench_schema::{
@@ -35,6 +36,7 @@ fn generate() {
     };
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     say(&AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench });
+    let recorded = recorded();
     let mut loads: BTreeMap<u32, (LoadConfig, u64)> = BTreeMap::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).unwrap() {
@@ -48,7 +50,7 @@ fn generate() {
                 if order.recording == Recording::Intervals {
                     [AgentEvent::WindowStart, AgentEvent::WindowEnd].iter().for_each(&mut say);
                 }
-                let seed = u64::from(order.load) << 32 | *windows;
+                let seed = recorded << 40 | u64::from(order.load) << 32 | *windows;
                 let cpu_ns = cost(&script, &order, fastrand::Rng::with_seed(seed).f64());
                 let played = Played::of(order.applied_to(config), cpu_ns);
                 say(&AgentEvent::Window(Box::new(played.window(&order))));
@@ -57,6 +59,13 @@ fn generate() {
             AgentCommand::Heartbeat | AgentCommand::Stop => {}
         }
     }
+}
+
+/// Lines of the journals so far: each cohort has scatter of its own, and the same in each run of a test.
+fn recorded() -> u64 {
+    let journals = entries(Path::new("target/wirebench")).into_iter();
+    let texts = journals.filter_map(|it| std::fs::read_to_string(it.join("runs.jsonl")).ok());
+    texts.map(|text| text.lines().count() as u64).sum()
 }
 
 /// What a request to the server of `order` costs, given a random number between 0 and 1.
