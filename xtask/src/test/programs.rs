@@ -28,8 +28,8 @@ const USUAL_THREADS: &str = "3";
 const ALONE: &str = "cli/provoke";
 /// The program whose tests print JSON results and their schemas.
 const DOCUMENTS: &str = "report/wirebench_report";
-/// Not a test, but a server that tests start.
-const SERVER: &str = "servers::serve";
+/// Not tests, but programs that tests start.
+const STARTED: [&str; 2] = ["servers::serve", "scripted::generate"];
 const NEEDS: &str = include_str!("needs.txt");
 /// The environment in which cargo compiles with clippy's driver, as `cargo clippy -- -D warnings` does.
 pub(super) const LINTS: &[(&str, &str)] = &[
@@ -166,7 +166,7 @@ fn validate(title: &str, program: &Program) -> anyhow::Result<()> {
 /// The tests in a program's list of those that are ignored, each with the first line of `NEEDS` that fits.
 fn needing(program: &str, list: &str) -> anyhow::Result<Vec<Needing>> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
-    let needing = tests.filter(|test| *test != SERVER).map(|test| {
+    let needing = tests.filter(|test| !STARTED.contains(test)).map(|test| {
         let mut needs = NEEDS.lines().filter_map(|line| {
             let (end, rest) = line.split_once(' ')?;
             let (run, command) = rest.trim_start().split_once(' ')?;
