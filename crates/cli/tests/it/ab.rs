@@ -162,19 +162,19 @@ fn the_folder_and_the_report_say_the_same_in_every_form() {
 #[test]
 fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     let rows = [
-        // Cost of B, scatter of slices, verdict, verdict of the condition, exit code.
-        (5000, 0.01, "same", "passed", 0),
-        (6000, 0.01, "higher", "passed", 0),
-        (8000, 0.01, "higher", "failed", 4),
-        (4000, 0.01, "lower", "passed", 0),
-        (6700, 0.6, "higher", "inconclusive", 0),
-        (5200, 0.6, "inconclusive", "passed", 0),
+        // Cost of B where that of A is 5000, cohorts, verdict, verdict of the condition, exit code.
+        (5000, 3, "same", "passed", 0),
+        (6000, 3, "higher", "passed", 0),
+        (8000, 3, "higher", "failed", 4),
+        (4000, 3, "lower", "passed", 0),
+        (8000, 2, "inconclusive", "inconclusive", 0),
     ];
-    for (cpu_ns, scatter, verdict, judged, code) in rows {
-        let world = World::scripted(&format!("5000 {scatter} hello\n{cpu_ns} {scatter} echo"));
+    for (cpu_ns, cohorts, verdict, judged, code) in rows {
+        let world = World::scripted(&format!("5000 hello\n{cpu_ns} echo"));
         let sides = [null_server("hello"), null_server("echo")];
         let sides = ["ab", "--a", &sides[0], "--b", &sides[1], "-c2", "--workers=1"];
-        let conditions = ["--no-verify", "--cohorts=5", "--fail-if=cpu > +30%", "--json", "-q"];
+        let cohorts = format!("--cohorts={cohorts}");
+        let conditions = ["--no-verify", &cohorts, "--fail-if=cpu > +30%", "--json", "-q"];
         let outcome = world.wirebench(&[&sides[..], &conditions].concat()).ended(code);
         let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
         assert_eq!(json["verdict"], verdict, "{json:#}");

@@ -1,13 +1,12 @@
 //! A generator that sends nothing: its figures are those of a script, so that whole experiments run in the time that
 //! their servers take to start and end, and their outcome is known. This test program starts itself again.
 
-use crate::world::{SCRIPT, entries};
+use crate::world::SCRIPT;
 use hdrhistogram::Histogram;
 use std::{
     collections::BTreeMap,
     fs::File,
     io::{BufRead, Write},
-    path::Path,
     time::Duration,
 };
 use wirebench_schema::{
@@ -36,23 +35,19 @@ fn generate() {
     };
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     say(&AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench });
-    let recorded = recorded();
-    let mut loads: BTreeMap<u32, (LoadConfig, u64)> = BTreeMap::new();
+    let mut loads: BTreeMap<u32, LoadConfig> = BTreeMap::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).unwrap() {
             AgentCommand::Connect { load, config, .. } => {
                 say(&AgentEvent::Connected { connections: config.connections });
-                loads.insert(load, (*config, 0));
+                loads.insert(load, *config);
             }
             AgentCommand::Window(order) => {
-                let (config, windows) = loads.get_mut(&order.load).unwrap();
-                *windows += 1;
                 if order.recording == Recording::Intervals {
                     [AgentEvent::WindowStart, AgentEvent::WindowEnd].iter().for_each(&mut say);
                 }
-                let seed = recorded << 40 | u64::from(order.load) << 32 | *windows;
-                let cpu_ns = cost(&script, &order, fastrand::Rng::with_seed(seed).f64());
-                let played = Played::of(order.applied_to(config), cpu_ns);
+                let config = order.applied_to(&loads[&order.load]);
+                let played = Played::of(config, cost(&script, &order));
                 say(&AgentEvent::Window(Box::new(played.window(&order))));
             }
             AgentCommand::Clock => say(&AgentEvent::Clock { now_ns: 0 }),
@@ -61,26 +56,16 @@ fn generate() {
     }
 }
 
-/// Lines of the journals so far: each cohort has scatter of its own, and the same in each run of a test.
-fn recorded() -> u64 {
-    let journals = entries(Path::new("target/wirebench")).into_iter();
-    let texts = journals.filter_map(|it| std::fs::read_to_string(it.join("runs.jsonl")).ok());
-    texts.map(|text| text.lines().count() as u64).sum()
-}
-
-/// What a request to the server of `order` costs, given a random number between 0 and 1.
-fn cost(script: &str, order: &WindowOrder, random: f64) -> f64 {
+/// The CPU time of a request to the server of `order`.
+fn cost(script: &str, order: &WindowOrder) -> f64 {
     let own = order.processes.iter().find(|it| it.load == order.load);
     let pids = own.map(|it| it.pids.clone()).unwrap_or_default();
     let command = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let commands: Vec<u8> = pids.iter().flat_map(command).collect();
     let commands = String::from_utf8_lossy(&commands).replace('\0', " ");
-    let lines = script.lines().map(|line| line.splitn(3, ' ').collect::<Vec<_>>());
-    let [cpu_ns, scatter, _] = lines
-        .map(|words| <[&str; 3]>::try_from(words).unwrap())
-        .find(|[.., part]| commands.contains(part))
-        .unwrap();
-    cpu_ns.parse::<f64>().unwrap() * (1.0 + scatter.parse::<f64>().unwrap() * (2.0 * random - 1.0))
+    let mut lines = script.lines().map(|line| line.split_once(' ').unwrap());
+    let (cpu_ns, _) = lines.find(|(_, part)| commands.contains(part)).unwrap();
+    cpu_ns.parse().unwrap()
 }
 
 /// A window in which each request costs the same.

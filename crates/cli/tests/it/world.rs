@@ -17,11 +17,10 @@ use wirebench_schema::journal::{Journal, Run};
 const MARK: &str = "WIREBENCH_TEST_MARK";
 /// A machine that does not change its state, so that no run gets further cohorts.
 pub(crate) const ONE_STATE: (&str, &str) = ("WIREBENCH_SYNTHETIC_DISTANCES", "80,80,1,0");
-/// The script: lines with the CPU time of a request in nanoseconds, by how much slices differ at most, as a share, and
-/// a part of the command line of servers.
+/// The script: lines with the CPU time of a request in nanoseconds and a part of the command line of servers.
 pub(crate) const SCRIPT: &str = "WIREBENCH_TEST_SCRIPT";
 /// Figures of every server, for runs in which it does not matter what is measured.
-const USUAL: &str = "5000 0.01 ";
+const USUAL: &str = "5000 ";
 /// How long anything in these tests may take before it counts as hung: a run over sshd takes 40 s alone.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
