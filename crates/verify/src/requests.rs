@@ -116,15 +116,15 @@ impl Asked<'_> {
         let mut configs: Vec<LoadConfig> = Vec::new();
         for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
             let mut config = workload.load_config_on(run, place, 1, 1);
-            // A rate is a promise to a service, whoever else uses it.
-            if run.service.is_none() {
-                config.model = LoadModel::Closed;
+            // A rate is a promise to a service, whoever else uses it. A check has no time to change it in.
+            match &mut config.model {
+                model if run.service.is_none() => *model = LoadModel::Closed,
+                LoadModel::Rate { curve, .. } => *curve = curve.constant(),
+                LoadModel::Closed | LoadModel::Think { .. } => {}
             }
             (config.threads, config.warmup, config.interval) = (1, Duration::ZERO, INTERVAL);
             (config.idle_connections, config.requests_per_connection) = (0, None);
-            if let Some(set) = &mut config.requests {
-                set.order = RequestOrder::InTurn;
-            }
+            config.requests.iter_mut().for_each(|set| set.order = RequestOrder::InTurn);
             if !configs
                 .iter()
                 .any(|it| (&it.requests, &it.headers) == (&config.requests, &config.headers))

@@ -231,7 +231,7 @@ fn a_service_that_others_may_use_is_not_loaded_without_a_limit_or_consent() {
     assert_eq!(connections.load(Ordering::Relaxed), 0);
     let began = Instant::now();
     // One service by two names.
-    let rated = ["ab", "--a", &url, "--b", &url, "--rate=50", "--cohorts=3"];
+    let rated = ["ab", "--a", &url, "--b", &url, "--rate=40:60", "--cohorts=3"];
     assert_went_through(&world.wirebench(&[&rated[..], &SHORT].concat()));
     let (made, most) = (requests.load(Ordering::Relaxed), began.elapsed().as_secs_f64() * 50.0);
     // Each start asks once before the load.

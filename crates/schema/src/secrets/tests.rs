@@ -35,7 +35,7 @@ fn secrets_of_a_text_are_hidden_in_whatever_form_it_has_them() {
         "a token=a, apikey=b and keyspace=c; --verbose --secret; HISTFAA+AAA=",
         "give --cert and --key, or give --key a PEM file",
         "http://ann:pw@host:80/a?n=1&session_id=2 redis://:p@h/0 user@host mailto:a@b http://h/a@b",
-        "{\"user\":\"ann\",\"password\":\"a \\\"b\\\" c\",\"auth\":{\"pin\":[1]},\"token\": 5, \"n\":1}",
+        "{\"user\":\"ann\",\"password\":\"a \\\"b\\\" c\",\"auth\":{\"pin\":[1]},\"token\": 5, \"A\":{\"n\":1}}",
         "user=ann&passwd=p q&n=5 /users?key={seq}&token=[redacted] /keyboard?monkey=1",
         "a[token]=b&user%5Bpass%5D=c&tok%65n=d&n=100% http://h/#token=e",
         "{\"query\":\"login(name: \\\"f\\\", password: \\\"g h\\\")\"}",

@@ -131,7 +131,7 @@ fn value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
     let is_field = is_line && !after.starts_with('=');
     if is_field && closed != after {
         let mut value = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
-        if matches!(value.next(), Some(Ok(_))) {
+        if matches!(value.next(), Some(Ok(_))) && (is_secret(word) || !rest.starts_with('{')) {
             return Some((after.len() - rest.len(), value.byte_offset()));
         }
         is_line = false;
