@@ -18,6 +18,7 @@ use crate::{
     plan::Plan,
     segment::Segment,
     session::Edges,
+    stalls::SeenStalls,
     worker::{Limits, Note, Order},
 };
 
@@ -57,13 +58,15 @@ pub(crate) struct LoadOutcome {
     /// The final outcome of each thread.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) collected: Collected,
+    /// Where they were to be watched; an error says why they were not.
+    pub(crate) stalls: Option<Result<SeenStalls, String>>,
 }
 
 impl LoadOutcome {
     /// The outcome of a load that ended before its start.
     pub(crate) fn nothing(plan: &Plan, status: LoadStatus) -> Self {
         let collector = Collector::new(plan.params.histograms, plan.interval_ns, 0);
-        Self { status, outcomes: Vec::new(), collected: collector.finish().1 }
+        Self { status, outcomes: Vec::new(), collected: collector.finish().1, stalls: None }
     }
 }
 
@@ -159,7 +162,7 @@ impl Coordinator {
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| *outcome).collect();
         let (last, collected) = collector.finish();
         last.into_iter().for_each(|interval| (outside.observe)(LoadEvent::Interval(interval)));
-        LoadOutcome { status, outcomes, collected }
+        LoadOutcome { status, outcomes, collected, stalls: None }
     }
 
     /// Ends all threads before the first window, and collects their records.
@@ -174,7 +177,7 @@ impl Coordinator {
                 outcomes.push(*outcome);
             }
         }
-        LoadOutcome { status, outcomes, collected: collector.finish().1 }
+        LoadOutcome { status, outcomes, collected: collector.finish().1, stalls: None }
     }
 
     fn next_note(&self, wait_ns: u64) -> Option<Note> {

@@ -25,6 +25,7 @@ use crate::{
     resolve,
     server_clocks::ServerClocks,
     session::{Edges, Session},
+    stalls::{self, StallWatch},
     summary,
     threads::LoadThreads,
     tls::{Connector, TlsDirector},
@@ -70,6 +71,9 @@ impl Load {
         // Nothing is allocated for a thread or a connection before it is known that there can be one.
         limits::provide_descriptors(config)?;
         limits::memory::check(config)?;
+        if config.stalls {
+            stalls::learn_machine();
+        }
         let awake = (config.idle == IdleMode::Awake).then(AwakeCpus::hold);
         let awake = awake.transpose().map_err(LoadError::Awake)?;
         let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
@@ -185,7 +189,10 @@ impl Load {
     ) -> Result<Option<LoadOutcome>, LoadError> {
         let Some(threads) = &self.threads else { return Ok(None) };
         let mut outside = Outside { stop, observe };
-        let outcome = threads.coordinator.load(&self.plan, self.status, &mut outside);
+        let clock = threads.coordinator.clock;
+        let watch = self.config.stalls.then(|| StallWatch::begin(clock));
+        let mut outcome = threads.coordinator.load(&self.plan, self.status, &mut outside);
+        outcome.stalls = watch.map(|begun| begun.and_then(StallWatch::end));
         if outcome.status.failed {
             return self.fail();
         }

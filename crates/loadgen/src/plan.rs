@@ -112,7 +112,9 @@ impl ThreadParams {
             },
             one_request_each: config.requests_per_connection == Some(1),
             round_trip_ns: 0,
-            histograms: Histograms::new(&config.model, highest_ns).with_names(names),
+            histograms: Histograms::new(&config.model, highest_ns)
+                .with_names(names)
+                .with_slow(config.stalls),
             names: set::numbers(config),
             sampling,
             spin_ns: match (config.waiting, &config.model) {

@@ -224,11 +224,11 @@ impl Recorder {
         match &mut segment.schedule {
             _ if !is_due(self.sampling, self.sample_from_ns, stamp) => {}
             _ if !stamp.is_sample => segment.counts.heavy_replies += 1,
-            None => segment.latency.reply(service_ns),
+            None => segment.reply(stamp.begun_ns, service_ns),
             Some(schedule) => {
-                segment.latency.reply(now_ns.saturating_sub(from_ns));
                 schedule.service.reply(service_ns);
                 schedule.lag.saturating_record(stamp.begun_ns.saturating_sub(stamp.due_ns));
+                segment.reply(from_ns, now_ns.saturating_sub(from_ns));
             }
         }
     }
@@ -340,6 +340,8 @@ impl Recorder {
     fn hand_over(&mut self, now_ns: u64, phase: Option<Phase>, spare: Segment) {
         let mut full = std::mem::replace(&mut self.current, spare);
         full.end_ns = now_ns;
+        let replies = &full.latency.replies;
+        self.current.slow.follow(&full.slow, replies.len(), |it| replies.value_at_quantile(it));
         self.full.push(full);
         self.current.phase = phase;
         self.current.start_ns = now_ns;

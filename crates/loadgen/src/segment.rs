@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{ErrorCounts, ErrorKind, LoadModel, Phase, Samples};
 
-use crate::{codec::RequestId, failure::Failure};
+use crate::{codec::RequestId, failure::Failure, stalls::SlowLog};
 
 /// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
@@ -34,13 +34,24 @@ pub(crate) struct Histograms {
     has_schedule: bool,
     /// The names that have figures of their own.
     names: usize,
+    keeps_slow: bool,
 }
 
 impl Histograms {
     /// Those of this model, where no latency is above `highest_ns`.
     pub(crate) const fn new(model: &LoadModel, highest_ns: u64) -> Self {
         let has_schedule = !matches!(model, LoadModel::Closed);
-        Self { highest_ns: if highest_ns < 2 { 2 } else { highest_ns }, has_schedule, names: 0 }
+        Self {
+            highest_ns: if highest_ns < 2 { 2 } else { highest_ns },
+            has_schedule,
+            names: 0,
+            keeps_slow: false,
+        }
+    }
+
+    /// The same, with the slowest requests one by one.
+    pub(crate) const fn with_slow(self, keeps_slow: bool) -> Self {
+        Self { keeps_slow, ..self }
     }
 
     /// The same, and some for each of this many names.
@@ -177,6 +188,7 @@ pub(crate) struct Segment {
     pub(crate) schedule: Option<Box<ScheduleTimes>>,
     /// By the number of a name; empty where all requests have the same.
     pub(crate) by_name: Vec<Named>,
+    pub(crate) slow: SlowLog,
     /// Time to make connections, in nanoseconds.
     pub(crate) connect: Histogram<u64>,
     pub(crate) counts: Counts,
@@ -198,9 +210,17 @@ impl Segment {
             latency: histograms.latency(),
             refusals: Default::default(),
             schedule,
+            slow: SlowLog::new(histograms.keeps_slow),
             connect: histograms.make(CONNECT_DIGITS),
             counts: Counts::default(),
         }
+    }
+
+    /// A sample of the latency, from this moment on.
+    #[inline]
+    pub(crate) fn reply(&mut self, from_ns: u64, latency_ns: u64) {
+        self.latency.reply(latency_ns);
+        self.slow.reply(from_ns, latency_ns);
     }
 
     pub(crate) const fn histograms(&self) -> Histograms {
@@ -233,6 +253,7 @@ impl Segment {
                 self.refusals(place).add(part);
             }
         }
+        self.slow.add(&other.slow);
         let _ = self.connect.add(&other.connect);
         if let (Some(sum), Some(part)) = (&mut self.schedule, &other.schedule) {
             sum.service.add(&part.service);
@@ -257,6 +278,7 @@ impl Segment {
         self.phase = None;
         self.latency.clear();
         self.refusals.iter_mut().flatten().for_each(|part| part.clear());
+        self.slow.clear();
         self.connect.reset();
         if let Some(times) = &mut self.schedule {
             times.service.clear();

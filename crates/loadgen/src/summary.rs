@@ -4,7 +4,8 @@ use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use wirebench_schema::load::{
     ClosedPolicy, ErrorExample, Fairness, IdleCounts, LatencyOrigin, LatencySummary, LoadConfig,
-    LoadModel, LoadReport, NamedRequests, Offered, RateCurve, ReplyChecks, Samples, ThreadRate,
+    LoadModel, LoadReport, NamedRequests, Offered, RateCurve, ReplyChecks, Samples, Stalls,
+    ThreadRate,
 };
 
 use crate::{
@@ -22,11 +23,11 @@ const ENOUGH_LATENCIES: f64 = 20.0;
 
 /// Makes the report of a load.
 pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome) -> LoadReport {
-    let LoadOutcome { status, outcomes, collected } = outcome;
+    let LoadOutcome { status, outcomes, collected, .. } = outcome;
     let window_start_ns = status.edges.map_or(u64::MAX, |edges| edges.window_start_ns);
     let last_end_ns = outcomes.iter().filter_map(|outcome| outcome.window_end_ns).max();
     let window_ns = last_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(window_start_ns));
-    let Segment { latency, schedule, connect, counts, .. } = &collected.total;
+    let Segment { latency, slow, schedule, connect, counts, .. } = &collected.total;
     let wirebench = env!("CARGO_PKG_VERSION").to_owned();
     let times = schedule.as_deref();
     let times_of =
@@ -79,6 +80,13 @@ pub(crate) fn summarize(config: &LoadConfig, plan: &Plan, outcome: &LoadOutcome)
         thread_cpu_ns: outcomes.iter().map(|outcome| outcome.cpu_ns).collect(),
         stall_ns_max: counts.stall_ns_max,
         stall_ns_total: counts.stall_ns_total,
+        stalls: outcome.stalls.as_ref().map(|seen| match seen {
+            Ok(seen) => {
+                let window = (window_start_ns, window_start_ns.saturating_add(window_ns));
+                seen.report(&config.model, window, (latency, slow))
+            }
+            Err(reason) => Stalls { reason: Some(reason.clone()), ..Stalls::default() },
+        }),
         reply_series: collected.reply_series.clone(),
         ..LoadReport::new(wirebench, config.clone(), plan.chosen.engine)
     };
@@ -283,7 +291,7 @@ mod tests {
         let edges = (!threads.is_empty()).then_some(edges);
         let status = LoadStatus { connections_made: 4, edges, ..LoadStatus::default() };
         let collected = collector.finish().1;
-        summarize(&config, &plan, &LoadOutcome { status, outcomes, collected })
+        summarize(&config, &plan, &LoadOutcome { status, outcomes, collected, stalls: None })
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     if is_rate {
         times::schedule(&mut lines, report, &wanted.percentiles, has_row);
     }
+    let stalls = load_words::stalls(report, wrk_units::time);
+    lines.extend(stalls.map(|it| format!("  Without stalls of this machine: {it}")));
     times::steps(&mut lines, report);
     times::refusals(&mut lines, report, &wanted.percentiles);
     times::connecting(&mut lines, report, &wanted.percentiles);

@@ -11,7 +11,10 @@ use wirebench_schema::{
     units::write_duration,
 };
 
-use crate::{idle_words, table_units::count};
+use crate::{
+    distribution, idle_words,
+    table_units::{count, percent},
+};
 
 /// The model with its figures: `20000 requests/s`, `closed loop`.
 pub(crate) fn describe_model(model: &LoadModel) -> String {
@@ -31,6 +34,22 @@ fn rates(curve: &RateCurve) -> String {
     let between = if matches!(curve, RateCurve::Ramp(..)) { " to " } else { ", then " };
     let rates: Vec<String> = curve.rates().iter().map(f64::to_string).collect();
     format!("{} requests/s", rates.join(between))
+}
+
+/// What stalls of the machine did to the tail, where they were watched.
+pub(crate) fn stalls(report: &LoadReport, show: fn(f64) -> String) -> Option<String> {
+    let stalls = report.stalls.as_ref()?;
+    let (rate, longest) = (stalls.per_second, show(stalls.longest_ns as f64));
+    let seen = format!("{rate:.1} stalls/s of 0.5 ms and more, longest {longest}");
+    Some(match (&stalls.latency, stalls.apart_share, &stalls.reason) {
+        (Some(latency), Some(share), None) => {
+            let (cells, _) = distribution::cells(Some(latency), &[99.0, 99.9], show);
+            let (p99, p999, share) = (&cells[0], &cells[1], percent(share));
+            format!("p99 {p99}, p99.9 {p999} ({seen}; {share} of the requests set apart)")
+        }
+        (.., Some(reason)) if stalls.per_second > 0.0 => format!("not known: {reason} ({seen})"),
+        (.., reason) => format!("not known: {}", reason.as_deref().unwrap_or("no replies")),
+    })
 }
 
 /// When a run ends: `1s`, `100 requests`.

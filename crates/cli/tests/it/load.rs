@@ -128,7 +128,8 @@ fn intervals(path: &PathBuf) -> Vec<Interval> {
 #[test]
 fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
     let (world, _server, url) = served("hello");
-    let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "500", "--poisson", &url]);
+    let outcome =
+        world.wirebench(&["load", "-c4", "-d1s", "-R", "500", "--poisson", "--stalls", &url]);
     let parts = [
         "  500 requests/s at random (Poisson), latency from the due time",
         "  Offered ",
@@ -136,6 +137,7 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
         "    Latency from due ",
         "    Service from sent ",
         "    Lag of sending ",
+        "  Without stalls of this machine: ",
         "  Limit: ",
         "\nRequests/sec: ",
     ];

@@ -92,9 +92,12 @@ fn latencies(report: &LoadReport) -> Block {
     };
     let rows: Vec<Vec<String>> = rows.into_iter().filter_map(cells).collect();
     let heads = ["p50", "p90", "p99", "p99.9", "max", "mean", "samples"];
+    let stalls = load_words::stalls(report, latency);
+    let stalls = stalls.map(|it| format!("without stalls of this machine: {it}"));
     let blocks = vec![
         Block::Table(Table::of(["time"], heads, rows)),
         Block::Lines(distribution::legend(&signs)),
+        Block::Lines(stalls.into_iter().collect()),
         Block::Charts(charts::distribution(report).into_iter().collect()),
     ];
     Block::Section("Latency".to_owned(), blocks)

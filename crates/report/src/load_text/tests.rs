@@ -6,7 +6,7 @@ use std::time::Duration;
 use wirebench_schema::load::{
     Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
     LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
-    RequestFile, RequestOrder, RequestSet, Stop, ThreadRate, TlsSummary,
+    RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -88,9 +88,21 @@ fn needed(report: &LoadReport) -> String {
 /// A load that differs from the first one by some fields.
 type Case = (&'static str, fn(&mut LoadReport));
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 16] = [
     ("as wrk prints it", |_| ()),
     ("a rate", |it| *it = at_rate()),
+    ("stalls of the machine", |it| {
+        *it = at_rate();
+        let latency = LatencySummary { latency_ns_p99: 166_000, ..latency() };
+        let (apart_share, latency) = (Some(0.0081), Some(latency));
+        let reason = None;
+        it.stalls =
+            Some(Stalls { per_second: 5.12, longest_ns: 1_240_000, apart_share, latency, reason });
+    }),
+    ("stalls that the load makes", |it| {
+        let reason = Some("the load makes them".to_owned());
+        it.stalls = Some(Stalls { per_second: 90.0, reason, ..Stalls::default() });
+    }),
     ("a rate that lets the schedule slip", |it| {
         *it = at_rate();
         it.config.model = LoadModel::slipping(RateCurve::per_second(150_000));

@@ -205,6 +205,9 @@ pub struct LoadConfig {
     /// For HTTPS: the certificate of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_certificate: Option<ClientCertificate>,
+    /// Whether stalls of the machine are watched, and requests set apart that overlap one.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub stalls: bool,
     /// The seed of the random echo payload and of random arrivals.
     pub seed: u64,
     /// The part of the load that this generator makes. Rates are those of all generators, connections
@@ -270,6 +273,7 @@ impl LoadConfig {
             head_limit_bytes: Self::USUAL_HEAD_LIMIT_BYTES,
             trust: Trust::System,
             client_certificate: None,
+            stalls: false,
             seed: 1,
             share: GeneratorShare::default(),
         }

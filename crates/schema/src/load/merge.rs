@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered, Stop,
+    Fairness, GeneratorPart, IdleCounts, LatencySummary, LoadConfig, LoadReport, Offered, Stalls,
+    Stop,
 };
 
 impl LoadReport {
@@ -86,6 +87,7 @@ impl LoadReport {
         self.service = all(parts, |part| part.service.as_ref());
         self.lag = all(parts, |part| part.lag.as_ref());
         self.connect = all(parts, |part| part.connect.as_ref());
+        self.stalls = Stalls::merge(parts.iter().filter_map(|part| part.stalls.as_ref()));
         let seconds = self.window_ns as f64 / 1e9;
         for (place, sum) in self.by_name.iter_mut().enumerate() {
             sum.latency = all(parts, |part| part.by_name.get(place)?.latency.as_ref());

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{
     EngineChoice, ErrorCounts, ErrorExample, Estimate, LOAD_FORMAT, LatencyFigure, LatencySummary,
-    LoadConfig, RateStep, ReplySeries, SampleReply, TlsSummary, bins,
+    LoadConfig, RateStep, ReplySeries, SampleReply, Stalls, TlsSummary, bins,
 };
 
 /// Requests per second of single threads over intervals of 100 ms, for wrk's `Req/Sec` line.
@@ -255,6 +255,9 @@ pub struct LoadReport {
     /// The sum over all threads of the times from 1 ms on by which they came too late.
     #[serde(default)]
     pub stall_ns_total: u64,
+    /// Stalls of the machine, and the latencies without them; absent where they were not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
     /// For how long CPU limits of control groups paused the generator on this host, from its first request
     /// to its last reply, summed over CPUs; absent if they did not, or where `run` accounts for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -73,6 +73,9 @@ pub(crate) struct Arguments {
     spin: bool,
     #[command(flatten)]
     idle: IdleOption,
+    /// Print p99 and p99.9 also without stalls of this machine; needs the right to real-time priorities
+    #[arg(long, help_heading = "Model", hide_short_help = true)]
+    stalls: bool,
     /// Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3 or 127.0.0.2-127.0.0.9
     #[arg(long, value_name = "ADDRESSES", help_heading = "Connections", value_parser = value::sources)]
     source: Option<value::List<SourceRange>>,
@@ -196,6 +199,7 @@ impl Arguments {
             engine: self.engine.unwrap_or(base.engine),
             waiting: if self.spin { Waiting::Spin } else { base.waiting },
             idle: self.idle.or(base.idle),
+            stalls: self.stalls || base.stalls,
             sources: self.source.clone().unwrap_or(base.sources),
             interval: self.output.interval.unwrap_or(base.interval),
             method: request.method.clone().unwrap_or(base.method),

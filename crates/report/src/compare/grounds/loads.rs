@@ -10,12 +10,13 @@ use crate::{compare::LoadSide, idle_words, load::doubts, load_words, view::Diffe
 
 /// Fields of the configuration that may differ: where the server is, how replies are checked, and what
 /// is compared by itself.
-const FREE: [&str; 20] = [
+const FREE: [&str; 21] = [
     "target",
     "unix_socket",
     "connect_to",
     "engine",
     "idle",
+    "stalls",
     "model",
     "sources",
     "interval",
