@@ -65,33 +65,35 @@ impl Metric {
         [Self::Throughput, Self::Cpu].into_iter().chain(latencies).chain(last)
     }
 
+    /// The name on command lines and in conditions, and the side on which a figure is worse than another one.
+    const fn name_and_worse(self) -> (&'static str, LimitSide) {
+        match self {
+            Self::Throughput => ("throughput", LimitSide::Below),
+            Self::Cpu => ("cpu", LimitSide::Above),
+            Self::Latency(figure) => (figure.name(), LimitSide::Above),
+            Self::Switches => ("switches", LimitSide::Above),
+            Self::Memory => ("memory", LimitSide::Above),
+            Self::Ready => ("ready", LimitSide::Above),
+            Self::MemoryAtRest => ("memory-at-rest", LimitSide::Above),
+            Self::MemoryIdle => ("memory-idle", LimitSide::Above),
+            Self::MemoryPerConnection => ("memory-per-connection", LimitSide::Above),
+            Self::IdleCpu => ("idle-cpu", LimitSide::Above),
+            Self::Errors => ("errors", LimitSide::Above),
+            Self::Achieved => ("achieved", LimitSide::Below),
+            Self::Unsent => ("unsent", LimitSide::Above),
+        }
+    }
+
     /// The name on command lines and in conditions.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Cpu => "cpu",
-            Self::Latency(figure) => figure.name(),
-            Self::Switches => "switches",
-            Self::Memory => "memory",
-            Self::Ready => "ready",
-            Self::MemoryAtRest => "memory-at-rest",
-            Self::MemoryIdle => "memory-idle",
-            Self::MemoryPerConnection => "memory-per-connection",
-            Self::IdleCpu => "idle-cpu",
-            Self::Errors => "errors",
-            Self::Achieved => "achieved",
-            Self::Unsent => "unsent",
-        }
+        self.name_and_worse().0
     }
 
     /// The side on which a figure is worse than another one.
     #[must_use]
     pub const fn worse(self) -> LimitSide {
-        match self {
-            Self::Throughput | Self::Achieved => LimitSide::Below,
-            _ => LimitSide::Above,
-        }
+        self.name_and_worse().1
     }
 
     /// Whether it is decided by few requests.

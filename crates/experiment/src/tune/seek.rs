@@ -186,7 +186,7 @@ impl Probing<'_> {
         let longer = |of: Workload| Workload {
             stop: match of.stop {
                 Stop::After(window) => Stop::After(window * CONFIRMING_WINDOWS),
-                counted => counted,
+                Stop::Requests(_) | Stop::RequestsPerConnection(_) => of.stop,
             },
             ..of
         };

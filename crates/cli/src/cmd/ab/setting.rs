@@ -144,7 +144,7 @@ impl Arguments {
             Phase::Idle => Err(usage(
                 "`ab` has no idle phase: use `wirebench run --phase idle --server A --server B`",
             )),
-            phase => Ok(phase),
+            phase @ (Phase::Saturate | Phase::Cost) => Ok(phase),
         }
     }
 
