@@ -10,7 +10,7 @@ mod value;
 pub(crate) mod words;
 
 pub use self::{
-    scope::{HINT, changes, requests, scope, scope_of_load, values},
+    scope::{HINT, changes, requests, scope, scope_of_load, values, values_of_load},
     words::gate_lines,
 };
 pub use crate::view::{Gate, GateVerdict};

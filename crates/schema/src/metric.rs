@@ -16,17 +16,17 @@ pub enum Metric {
     Latency(LatencyFigure),
     /// Context switches of the server's process tree per request, voluntary or not.
     Switches,
-    /// The most memory that the server has held, in bytes.
+    /// Peak memory of the server, in bytes.
     Memory,
     /// Time from the start of the server until it accepts connections, in nanoseconds.
     Ready,
     /// Memory of the server before the first connection, in bytes.
     MemoryAtRest,
-    /// Memory of the server with all connections open and silent, in bytes.
+    /// Memory of the server with all connections open and idle, in bytes.
     MemoryIdle,
-    /// What the server's memory grows by for each silent connection, in bytes.
+    /// Growth of the server's memory for each idle connection, in bytes.
     MemoryPerConnection,
-    /// CPU time of the server over the time, while all connections are silent. 1 is one CPU.
+    /// CPU time of the server over the time, while all connections are idle. 1 is one CPU.
     IdleCpu,
     /// Requests that failed.
     Errors,
@@ -56,7 +56,7 @@ impl Metric {
     /// The 99.9th percentile of latency.
     pub const P999: Self = Self::Latency(LatencyFigure::P999);
 
-    /// Those that a condition may limit, in the order in which messages list them.
+    /// The metrics that a condition may limit, in the order in which messages list them.
     pub fn limitable() -> impl Iterator<Item = Self> {
         // The mean precedes the percentiles.
         let latencies = [LatencyFigure::Mean].into_iter().chain(LatencyFigure::ALL);

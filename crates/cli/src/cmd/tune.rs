@@ -31,11 +31,11 @@ use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
     args::{
-        gate::{VALUES, values},
+        gate::VALUES,
         idle::{NATURAL, one_mode},
         machine::{Conditions, placement},
         output::ResultOptions,
-        services::ServiceOptions,
+        services::{ServiceOptions, have_processes},
         shape::ShapeArgs,
     },
     context::{Context, checked, only_one},
@@ -137,10 +137,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
-    let phase = if arguments.objectives.is_empty() { model.phase } else { Phase::Cost };
+    let has_rate = model.phase == Phase::Cost || !arguments.objectives.is_empty();
+    let has_processes = have_processes(slice::from_ref(&subject));
     let scope = GateScope {
         verb: "tune",
-        values: values(phase, slice::from_ref(&subject)),
+        values: gates::values_of_load(has_rate, has_processes),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()

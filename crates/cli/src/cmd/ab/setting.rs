@@ -23,7 +23,7 @@ use wirebench_schema::{
 
 use super::Arguments;
 use crate::{
-    args::{gate::values, idle::check_both, machine::placement, services::have_processes},
+    args::{idle::check_both, machine::placement, services::have_processes},
     context::Context,
     exit::usage,
     experiment_of::experiment_of,
@@ -80,7 +80,7 @@ fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
         |it: &Metric| it.compared().is_some_and(|metric| has(phase, metric).is_some());
     GateScope {
         verb: "ab",
-        values: values(phase, sides),
+        values: gates::values_of_load(phase == Phase::Cost, have_processes(sides)),
         changes: Metric::limitable().filter(is_compared).collect(),
         servers: sides.iter().map(|it| it.variant.id.clone()).collect(),
         names: gates::requests([workload]),
