@@ -125,11 +125,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
-    telling: ResultOptions,
+    results: ResultOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new(&arguments.telling.project)?;
+    let context = Context::new(&arguments.results.project)?;
     arguments.conditions.require_files(&context)?;
     let has_rate = arguments.rates.is_some() || arguments.shape.patch().has_rate();
     let limit = ("--rate N, or --objective with --rates LOW-HIGH", has_rate);
@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         names: gates::requests([&model]),
         ..GateScope::default()
     };
-    arguments.telling.delivery.gate.check_all(&scope, &model.requests)?;
+    arguments.results.delivery.gate.check_all(&scope, &model.requests)?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),
@@ -222,7 +222,7 @@ impl Arguments {
         let verification = self.conditions.verification(Verification::Full);
         let plan = (Procedure::Process, Goal { budget: self.budget, ..Goal::default() });
         let mut experiment =
-            experiment_of(context, &self.telling, verification, (suite, settings), plan)?;
+            experiment_of(context, &self.results, verification, (suite, settings), plan)?;
         let measured = (&mut experiment, self.conditions.idle);
         let (prepared, awake) = ready(context, measured, vec![subject], reporter)?;
         Ok((experiment, prepared, awake))

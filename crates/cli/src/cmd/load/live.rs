@@ -31,7 +31,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
-        // A program reads the events; and JSON that is printed to a terminal shall stand alone.
+        // A program reads the events, and nothing may interrupt JSON on a terminal.
         let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
         let is_live = out::is_live();
         let bar = (is_live && !unwanted).then(|| {
