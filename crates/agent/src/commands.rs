@@ -54,7 +54,7 @@ impl Commands {
         Ok(Self { lines, end })
     }
 
-    /// Set when whatever lasts shall stop.
+    /// Set when every load and wait has to stop.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.end.stop)
     }
@@ -108,7 +108,7 @@ fn watch(all: &End) -> Arc<AtomicU64> {
         late.end();
     });
     if watcher.is_err() {
-        // Without a watch a host that is cut off would go on making load.
+        // Without a watch a host that is cut off would go on generating load.
         all.end();
     }
     last_ns

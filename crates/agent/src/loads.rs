@@ -24,7 +24,7 @@ use wirebench_server::{
     visit::{self, Part, visit},
 };
 
-/// The longest sleep between two looks whether the load shall stop.
+/// The longest sleep between two checks whether the load has to stop.
 const STEP: Duration = Duration::from_millis(20);
 
 /// The open loads of an agent.
@@ -177,7 +177,7 @@ fn abridge(report: &mut LoadReport) {
     report.config.requests = report.config.requests.take().map(|set| set.abridged());
 }
 
-/// Waits until the agent's clock shows `moment_ns`, unless it shall stop.
+/// Waits until the agent's clock shows `moment_ns`, or the load has to stop.
 fn sleep_until(moment_ns: u64, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let left = Duration::from_nanos(moment_ns.saturating_sub(now_ns()));

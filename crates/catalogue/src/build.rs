@@ -1,6 +1,6 @@
 //! Builds subjects outside their folders, and only when something changed.
 //!
-//! A stamp beside the outputs holds a digest of the sources and the commands, and digests of the programs made. It
+//! A stamp next to the outputs holds a digest of the sources and the commands, and digests of the programs made. It
 //! is written last, so a build that was cut off is begun again.
 
 pub(crate) mod excerpt;
@@ -191,7 +191,7 @@ fn run_steps(
     }
 }
 
-/// Runs one step. What it prints goes to the log, and when it fails the telling part into the error.
+/// Runs one step. Its output goes to the log, and the relevant part of that into the error if it fails.
 fn run_step(
     step: &BuildStep,
     subject: &Subject,

@@ -37,7 +37,7 @@ impl BuildOptions {
 pub(crate) fn build_all(
     context: &Context,
     subjects: &[Subject],
-    manner: BuildOptions,
+    options: BuildOptions,
 ) -> BTreeSet<VariantId> {
     let project = &context.project;
     if project.embedded.is_some()
@@ -48,8 +48,8 @@ pub(crate) fn build_all(
         return built.map(|it| it.variant.id.clone()).collect();
     }
     let groups = parallel::groups(subjects);
-    let how = (manner.jobs.unwrap_or_else(parallel::default_jobs), manner.freshness);
-    let mut show = Show::new(manner.are_results, groups.len());
+    let how = (options.jobs.unwrap_or_else(parallel::default_jobs), options.freshness);
+    let mut show = Show::new(options.are_results, groups.len());
     let mut observe = |event: &Event<'_>| show.on(event);
     let outcomes =
         parallel::build_all(subjects, &groups, how, context.interrupt.flag(), &mut observe);

@@ -1,4 +1,5 @@
-//! What options and verbs of other load generators are called here. `docs/load.md` has the same by tool.
+//! Answers to options and verbs of other load generators, and to options that earlier versions had. `docs/load.md` has
+//! the options of load generators by tool.
 
 use clap::{
     Arg, Command, CommandFactory as _, Error,

@@ -113,7 +113,7 @@ pub(crate) const CONTRADICTION: &str = "--scenario says what is requested, and s
                                         --requests and the like: omit one of them";
 
 /// Hides what the files of `sent` have of secrets: bodies, and lines from which a secret is chosen. Those of a set are
-/// beside its file.
+/// next to its file.
 pub(crate) fn learn_files(sent: &impl Serialize, set: Option<&RequestSet>) {
     let file = set.and_then(|set| set.file.as_deref());
     let folder = file.and_then(|it| Path::new(it).parent()).unwrap_or(Path::new(""));
@@ -162,7 +162,7 @@ pub(crate) fn of_entries(entries: &[Subject]) -> anyhow::Result<Option<RequestSe
 }
 
 impl RequestOptions {
-    /// The requests of a file, whose own files are looked for beside it.
+    /// The requests of a file. The files that it names are looked for next to it.
     pub(crate) fn of_file(&self) -> anyhow::Result<Option<RequestFile>> {
         let Some(path) = &self.requests_file else { return Ok(None) };
         let text = read_requests(path)

@@ -1,4 +1,4 @@
-//! What `run` and `ab` have in common: an experiment that is ready to be carried out, and a saved
+//! What `run` and `ab` have in common: an experiment that is ready to run, and a saved
 //! command that `run --resume` continues. How each verb makes its experiment is its own.
 
 use wirebench_catalogue::subject::Subject;

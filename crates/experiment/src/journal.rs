@@ -141,7 +141,7 @@ impl Writer {
     }
 
     /// Takes a last line without its line end away, which was cut off while it was written, and
-    /// keeps it beside the journal. The answer is its length in bytes.
+    /// keeps it next to the journal. The answer is its length in bytes.
     pub fn cut_torn_line(&mut self) -> io::Result<usize> {
         let path = self.folder.join(JOURNAL_FILE);
         let bytes = fs::read(&path).map_err(|error| at(&path, &error))?;

@@ -101,7 +101,7 @@ struct RunObservation {
     details: (Details, Details),
     /// The machine's clocks at the edges of the window.
     machine: (Machine, Machine),
-    /// What another generator than our own has told.
+    /// The report of a third-party generator.
     tool: Option<ToolReport>,
 }
 

@@ -1,4 +1,4 @@
-//! Decides which CPUs serve and which make the load. It reads nothing: topology and wishes go in, a
+//! Decides which CPUs serve and which generate the load. It reads nothing: topology and request go in, a
 //! placement comes out.
 
 mod near;
@@ -20,7 +20,7 @@ pub struct PlacementRequest {
     pub no_pin: bool,
     pub server_cpus: Option<Vec<u32>>,
     pub generator_cpus: Option<Vec<u32>>,
-    /// Workers that the server shall have CPUs for, as far as there are enough.
+    /// Workers that the server should have CPUs for, as far as there are enough.
     pub workers: Option<u32>,
 }
 

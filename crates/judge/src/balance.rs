@@ -9,7 +9,7 @@ const TOO_MUCH: f64 = 0.1;
 const LATE_NS: u64 = 50_000_000;
 const CLOSING_NS: u64 = 100_000;
 /// Share of a CPU that rare timers may use at rest. It is small, because a parked server rests for many times as long
-/// as it is loaded: beside seven others, 2 % of the time would be 15 % of the CPU time in its slices.
+/// as it is loaded: with seven others, 2 % of the time would be 15 % of the CPU time in its slices.
 const TIMERS_SHARE: f64 = 0.001;
 
 /// CPU time that a server used outside its slices within `length_ns`, less what it uses at rest in any case.

@@ -71,7 +71,7 @@ impl LoadOutcome {
 }
 
 pub(crate) struct Outside<'a> {
-    /// Set when the load shall stop.
+    /// Set when the load has to stop.
     pub(crate) stop: &'a AtomicBool,
     pub(crate) observe: &'a mut dyn FnMut(LoadEvent),
 }

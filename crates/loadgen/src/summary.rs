@@ -159,7 +159,7 @@ fn offered(config: &LoadConfig, counts: &Counts, window_ns: u64, whole: bool) ->
     let is_known = whole || matches!(curve, RateCurve::Constant(_));
     let requests_per_second = match latency_from {
         LatencyOrigin::Due if is_known => curve.mean() / config.share.count as f64,
-        _ => per_second(counts.due, window_ns),
+        LatencyOrigin::Due | LatencyOrigin::Sent => per_second(counts.due, window_ns),
     };
     let Counts { due, unsent: owed_at_end, waiting, .. } = *counts;
     Some(Offered { due, owed_at_end, waiting, requests_per_second })

@@ -76,11 +76,11 @@ pub struct Ab<'a> {
 impl<'a> Ab<'a> {
     /// The comparison in `journal`; none if it is not a journal of `wirebench ab`.
     #[must_use]
-    pub fn of(journal: &'a Journal, wishes: &AbOptions) -> Option<Self> {
+    pub fn of(journal: &'a Journal, options: &AbOptions) -> Option<Self> {
         let rows = of_two(journal)?;
         let phase = rows.workload.phase;
         let of_run = || journal.start.metric.as_deref().and_then(|name| Metric::read(name).ok());
-        let wanted = wishes.metric.or_else(of_run);
+        let wanted = options.metric.or_else(of_run);
         let meant = wanted.and_then(|metric| has(phase, metric));
         let absent = wanted.filter(|_| meant.is_none());
         let metric = meant.unwrap_or(Metric::primary(phase));
@@ -91,7 +91,7 @@ impl<'a> Ab<'a> {
             true => Verdict::NotComparable,
             false => Verdict::of(&sides, view::ratio(&cells, metric)),
         };
-        let gate = view::gate(&wishes.conditions, &cells, &sides[1]);
+        let gate = view::gate(&options.conditions, &cells, &sides[1]);
         Some(Self { journal, rows, sides, metric, absent, cells, verdict, gate })
     }
 

@@ -10,7 +10,7 @@ mod value;
 pub(crate) mod words;
 
 pub use self::{
-    scope::{HINT, changes, requests, scope, scope_of_load, values},
+    scope::{HINT, changes, requests, scope, scope_of_load, values, values_of_load},
     words::gate_lines,
 };
 pub use crate::view::{Gate, GateVerdict};
@@ -83,7 +83,7 @@ fn lost(journal: &Journal, evidence: &Evidence<'_>, conditions: &[Condition]) ->
         let phase = it.id.phase;
         let by = |condition: &Condition| match condition.limit {
             Limit::Change(_) => condition.figure.changes_in(phase).is_some(),
-            _ => evidence.concerns(condition, it),
+            Limit::Value(_) | Limit::Share(_) => evidence.concerns(condition, it),
         };
         let is_whole = it.id.request.is_none() && it.role != Role::SecondOfBaseline;
         let is_judged = is_whole && phase != Phase::Idle && !evidence.is_reference(it);

@@ -14,7 +14,7 @@ const TAIL_INVALID: &str = "! p99 and above: ";
 /// Programs that a short text names.
 const NAMED_PROGRAMS: usize = 2;
 
-/// What must be known of a row beside its figures.
+/// A remark on a row, in addition to its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Remark {
     prefix: String,

@@ -1,5 +1,5 @@
-//! What must be known of a row beside its figures, as sentences: refusals, failures, what speaks
-//! against its runs, strange and missing blocks. How often a sentence is shown is not decided here.
+//! Remarks on a row, as sentences: refusals, failures, reasons against its runs, strange and missing blocks.
+//! How often a sentence is shown is not decided here.
 
 use wirebench_judge::standing::{Standing, void_cohorts};
 use wirebench_schema::{

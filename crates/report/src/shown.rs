@@ -44,7 +44,7 @@ pub(crate) fn shown(row: &Row<'_>) -> Shown {
         Standing::NotCompared => Shown::NotCompared,
         Standing::NotMeasured => Shown::All,
         _ if !tail.is_compared() || has_few_samples(row, Metric::P99) => Shown::NoTail,
-        _ => Shown::All,
+        Standing::Disturbed | Standing::Valid => Shown::All,
     }
 }
 

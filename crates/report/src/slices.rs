@@ -58,13 +58,13 @@ const CHANGED: &str = "mixed";
 pub fn text(analysis: &Analysis<'_>, name: &str) -> Result<String, String> {
     let server = meant(analysis.journal, name)?;
     let of = |rows| CohortSlices::of(analysis, rows, &server);
-    let told: Vec<String> = analysis.workloads.iter().filter_map(of).map(|it| it.text()).collect();
-    if told.is_empty() {
+    let texts: Vec<String> = analysis.workloads.iter().filter_map(of).map(|it| it.text()).collect();
+    if texts.is_empty() {
         return Err(format!(
             "{server} has no slices with a CPU time: only cohorts of `wirebench run` and `ab` measure in slices"
         ));
     }
-    Ok(format!("{}\nPicture over time: report.html\n", told.join("\n")))
+    Ok(format!("{}\nPicture over time: report.html\n", texts.join("\n")))
 }
 
 /// The slices of a server under its first load with some, over time; none without slices.

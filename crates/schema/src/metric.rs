@@ -16,17 +16,17 @@ pub enum Metric {
     Latency(LatencyFigure),
     /// Context switches of the server's process tree per request, voluntary or not.
     Switches,
-    /// The most memory that the server has held, in bytes.
+    /// Peak memory of the server, in bytes.
     Memory,
     /// Time from the start of the server until it accepts connections, in nanoseconds.
     Ready,
     /// Memory of the server before the first connection, in bytes.
     MemoryAtRest,
-    /// Memory of the server with all connections open and silent, in bytes.
+    /// Memory of the server with all connections open and idle, in bytes.
     MemoryIdle,
-    /// What the server's memory grows by for each silent connection, in bytes.
+    /// Growth of the server's memory for each idle connection, in bytes.
     MemoryPerConnection,
-    /// CPU time of the server over the time, while all connections are silent. 1 is one CPU.
+    /// CPU time of the server over the time, while all connections are idle. 1 is one CPU.
     IdleCpu,
     /// Requests that failed.
     Errors,
@@ -56,7 +56,7 @@ impl Metric {
     /// The 99.9th percentile of latency.
     pub const P999: Self = Self::Latency(LatencyFigure::P999);
 
-    /// Those that a condition may limit, in the order in which messages list them.
+    /// The metrics that a condition may limit, in the order in which messages list them.
     pub fn limitable() -> impl Iterator<Item = Self> {
         // The mean precedes the percentiles.
         let latencies = [LatencyFigure::Mean].into_iter().chain(LatencyFigure::ALL);
@@ -65,33 +65,35 @@ impl Metric {
         [Self::Throughput, Self::Cpu].into_iter().chain(latencies).chain(last)
     }
 
+    /// The name on command lines and in conditions, and the side on which a figure is worse than another one.
+    const fn name_and_worse(self) -> (&'static str, LimitSide) {
+        match self {
+            Self::Throughput => ("throughput", LimitSide::Below),
+            Self::Cpu => ("cpu", LimitSide::Above),
+            Self::Latency(figure) => (figure.name(), LimitSide::Above),
+            Self::Switches => ("switches", LimitSide::Above),
+            Self::Memory => ("memory", LimitSide::Above),
+            Self::Ready => ("ready", LimitSide::Above),
+            Self::MemoryAtRest => ("memory-at-rest", LimitSide::Above),
+            Self::MemoryIdle => ("memory-idle", LimitSide::Above),
+            Self::MemoryPerConnection => ("memory-per-connection", LimitSide::Above),
+            Self::IdleCpu => ("idle-cpu", LimitSide::Above),
+            Self::Errors => ("errors", LimitSide::Above),
+            Self::Achieved => ("achieved", LimitSide::Below),
+            Self::Unsent => ("unsent", LimitSide::Above),
+        }
+    }
+
     /// The name on command lines and in conditions.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Cpu => "cpu",
-            Self::Latency(figure) => figure.name(),
-            Self::Switches => "switches",
-            Self::Memory => "memory",
-            Self::Ready => "ready",
-            Self::MemoryAtRest => "memory-at-rest",
-            Self::MemoryIdle => "memory-idle",
-            Self::MemoryPerConnection => "memory-per-connection",
-            Self::IdleCpu => "idle-cpu",
-            Self::Errors => "errors",
-            Self::Achieved => "achieved",
-            Self::Unsent => "unsent",
-        }
+        self.name_and_worse().0
     }
 
     /// The side on which a figure is worse than another one.
     #[must_use]
     pub const fn worse(self) -> LimitSide {
-        match self {
-            Self::Throughput | Self::Achieved => LimitSide::Below,
-            _ => LimitSide::Above,
-        }
+        self.name_and_worse().1
     }
 
     /// Whether it is decided by few requests.

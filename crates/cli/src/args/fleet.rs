@@ -12,7 +12,7 @@ pub(crate) const HEADING: &str = "Other hosts";
 /// Load generators on other hosts.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FleetOptions {
-    /// Hosts that make the load together, such as lab2,lab3; connections and rates are totals, threads
+    /// Hosts that generate the load together, such as lab2,lab3; connections and rates are totals, threads
     /// count per host
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = host, help_heading = HEADING)]
     pub(crate) from: Vec<String>,

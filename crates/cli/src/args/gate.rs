@@ -1,7 +1,6 @@
 //! `--fail-if`: its options, its file and its exit code. The crate `report` decides which conditions are violated.
 
 use std::{ops::Deref, path::PathBuf};
-use wirebench_catalogue::subject::Subject;
 use wirebench_report::{
     gates::{Gate, GateVerdict, gate_lines},
     junit::{self as cases, CaseState},
@@ -10,11 +9,9 @@ use wirebench_schema::{
     gate::{Condition, GateScope},
     load::RequestSet,
     metric::Metric,
-    suite::Phase,
 };
 
 use crate::{
-    args::services::have_processes,
     exit::{Exit, usage},
     junit, out,
 };
@@ -26,16 +23,6 @@ pub(crate) const VALUES: &str = "Exit with 4 if a figure is beyond this limit, s
 /// The help of a verb that judges rows or a verdict too.
 pub(crate) const STRICT: &str =
     "Exit with 3 if a row or the verdict is not valid or a bound, or a condition is inconclusive";
-
-/// The figures that conditions on one load may limit.
-pub(crate) fn values(phase: Phase, subjects: &[Subject]) -> Vec<Metric> {
-    let has = |it: &Metric| match it {
-        Metric::Achieved | Metric::Unsent => phase == Phase::Cost,
-        Metric::Cpu | Metric::Memory => have_processes(subjects),
-        _ => true,
-    };
-    Metric::limitable().filter(has).collect()
-}
 
 /// The conditions, and the file with their results.
 #[derive(Clone, Debug, clap::Args)]

@@ -18,7 +18,7 @@ pub(crate) fn one_mode(text: &str) -> Result<IdleMode, String> {
         IdleMode::Both => {
             Err("`wirebench run` and `wirebench ab` measure both: use awake or natural".to_owned())
         }
-        one => Ok(one),
+        one @ (IdleMode::Awake | IdleMode::Natural) => Ok(one),
     }
 }
 

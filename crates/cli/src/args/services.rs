@@ -7,7 +7,7 @@ use wirebench_server::{launch, tree};
 
 use crate::{context::Context, exit::usage, out};
 
-/// What is said of services beside their URLs.
+/// Options of services other than their URLs.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ServiceOptions {
     /// Process of a URL's service on this host, for CPU time and memory; repeatable, in the order of the

@@ -127,12 +127,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
-    telling: ResultOptions,
+    results: ResultOptions,
 }
 
 impl Resumable for Arguments {
     fn shared(&mut self) -> (&mut Conditions, &mut CohortArgs, &mut ResultOptions) {
-        (&mut self.conditions, &mut self.cohorts, &mut self.telling)
+        (&mut self.conditions, &mut self.cohorts, &mut self.results)
     }
 
     fn has_fixed_plan(&self) -> bool {
@@ -144,9 +144,9 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        let ab = Ab::of(&finished.journal, &self.wishes())
+        let ab = Ab::of(&finished.journal, &self.options())
             .context("the journal does not hold two servers in pairs")?;
-        let delivery = &self.telling.delivery;
+        let delivery = &self.results.delivery;
         let of_result = || match () {
             () if !finished.all_well() => Exit::Failed,
             () if delivery.gate.strict && !ab.is_valid() => Exit::NotValid,
@@ -158,19 +158,19 @@ impl Resumable for Arguments {
 }
 
 impl Arguments {
-    fn wishes(&self) -> AbOptions {
-        let conditions = self.telling.delivery.gate.conditions();
+    fn options(&self) -> AbOptions {
+        let conditions = self.results.delivery.gate.conditions();
         AbOptions { metric: self.metric, conditions }
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new(&arguments.telling.project)?;
+    let context = Context::new(&arguments.results.project)?;
     // Trying perf out takes a moment.
     let setting =
         arguments.experiment(&context).or_else(|it| context.interrupt.check().and(Err(it)))?;
     let Setting { mut experiment, subjects, .. } = setting;
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.results.reporter();
     let (shared, named) = (tree::shared_files(&subjects), subjects.clone());
     let idle = arguments.conditions.idle;
     let readied = ready(&context, (&mut experiment, idle), subjects, &mut reporter);

@@ -43,8 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     });
     let freshness = if arguments.force { Freshness::Anew } else { Freshness::Stamped };
-    let manner = BuildOptions { freshness, jobs: arguments.jobs, are_results: true };
-    if !build_all(&context, &there, manner).is_empty() {
+    let options = BuildOptions { freshness, jobs: arguments.jobs, are_results: true };
+    if !build_all(&context, &there, options).is_empty() {
         exit = Exit::Failed;
     }
     Ok(context.interrupt.exit().unwrap_or(exit))

@@ -83,16 +83,16 @@ impl Arguments {
             )));
         }
         gate.check(&gates::scope_of_load("compare", &new.result.report.config))?;
-        Ok(compare_loads(&old.side(&names[0]), &new.side(&names[1]), &self.wishes()))
+        Ok(compare_loads(&old.side(&names[0]), &new.side(&names[1]), &self.options()))
     }
 
     fn runs(&self, names: &Names) -> anyhow::Result<Compared> {
         let (old, new) = (stored(&self.old)?, stored(&self.new)?);
         self.delivery.gate.check(&gates::scope("compare", &new.journal))?;
-        Ok(compare(&old.side(&names[0]), &new.side(&names[1]), &self.wishes()))
+        Ok(compare(&old.side(&names[0]), &new.side(&names[1]), &self.options()))
     }
 
-    fn wishes(&self) -> CompareOptions {
+    fn options(&self) -> CompareOptions {
         CompareOptions {
             metrics: self.metric.clone(),
             basis: if self.absolute { Basis::Absolute } else { Basis::Relative },

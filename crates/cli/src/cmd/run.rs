@@ -1,9 +1,9 @@
 //! `wirebench run`: builds, verifies and measures, prints the table and names the folder with all
 //! of it.
 
-mod carry_out;
 mod choice;
 mod dry_run;
+mod execute;
 mod machine;
 mod options;
 mod resume;
@@ -28,7 +28,7 @@ use crate::{
 
 impl Resumable for Arguments {
     fn shared(&mut self) -> (&mut Conditions, &mut CohortArgs, &mut ResultOptions) {
-        (&mut self.conditions, &mut self.cohorts, &mut self.telling)
+        (&mut self.conditions, &mut self.cohorts, &mut self.results)
     }
 
     fn has_fixed_plan(&self) -> bool {
@@ -40,7 +40,7 @@ impl Resumable for Arguments {
     }
 
     fn conclude(&self, interrupt: &Interrupt, finished: &Finished) -> anyhow::Result<Exit> {
-        carry_out::conclude(interrupt, finished, self)
+        execute::conclude(interrupt, finished, self)
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
         return resume::run(folder, arguments, original);
     }
     let machine = arguments.machine().map_or(Ok(Machine::Here), Machine::recorded)?;
-    let mut context = Context::new(&arguments.telling.project)?;
+    let mut context = Context::new(&arguments.results.project)?;
     if let Machine::Recorded { .. } = machine {
         if let Some(option) = arguments.of_this_machine() {
             let reason =
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
     // Looking for another generator takes a moment.
     let setting = arguments.experiment(&context, &machine);
     let setting = setting.or_else(|error| context.interrupt.check().and(Err(error)))?;
-    if !arguments.telling.quiet {
+    if !arguments.results.quiet {
         out::note(&embedded::headline(&context.project));
     }
     if !arguments.dry_run.is_empty() {
@@ -72,5 +72,5 @@ pub(crate) fn run(arguments: &Arguments, original: Original) -> anyhow::Result<E
     if arguments.scale == Scale::Paper {
         scale::announce(&setting.experiment.suite, &setting.subjects);
     }
-    carry_out::begin(&context, setting, arguments)
+    execute::begin(&context, setting, arguments)
 }

@@ -230,7 +230,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What went well and changed nothing would be tried for ever; `list` shall say so.
+    /// Notes commands that succeeded without effect, so that they are not repeated and `list` reports them.
     fn note_what_did_not_help(&mut self, left: &Setup) -> anyhow::Result<()> {
         let packages = left.packages.iter().map(|name| (package_key(name), name.as_str()));
         let fetches = left.fetches.iter().map(|fetch| (fetch.shown(), fetch.what.as_str()));

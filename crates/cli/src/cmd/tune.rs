@@ -31,11 +31,11 @@ use wirebench_sys::awake::AwakeCpus;
 
 use crate::{
     args::{
-        gate::{VALUES, values},
+        gate::VALUES,
         idle::{NATURAL, one_mode},
         machine::{Conditions, placement},
         output::ResultOptions,
-        services::ServiceOptions,
+        services::{ServiceOptions, have_processes},
         shape::ShapeArgs,
     },
     context::{Context, checked, only_one},
@@ -125,11 +125,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
-    telling: ResultOptions,
+    results: ResultOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let context = Context::new(&arguments.telling.project)?;
+    let context = Context::new(&arguments.results.project)?;
     arguments.conditions.require_files(&context)?;
     let has_rate = arguments.rates.is_some() || arguments.shape.patch().has_rate();
     let limit = ("--rate N, or --objective with --rates LOW-HIGH", has_rate);
@@ -137,15 +137,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let model = arguments.model(&context, &services)?;
     let subject = arguments.subject(&context, model.scenario, services)?;
     arguments.conditions.check_reach(std::slice::from_ref(&subject))?;
-    let phase = if arguments.objectives.is_empty() { model.phase } else { Phase::Cost };
+    let has_rate = model.phase == Phase::Cost || !arguments.objectives.is_empty();
+    let has_processes = have_processes(slice::from_ref(&subject));
     let scope = GateScope {
         verb: "tune",
-        values: values(phase, slice::from_ref(&subject)),
+        values: gates::values_of_load(has_rate, has_processes),
         servers: vec![subject.variant.id.clone()],
         names: gates::requests([&model]),
         ..GateScope::default()
     };
-    arguments.telling.delivery.gate.check_all(&scope, &model.requests)?;
+    arguments.results.delivery.gate.check_all(&scope, &model.requests)?;
     match arguments.objectives.as_slice() {
         [] => sweep::run(&context, arguments, subject, &model),
         objectives => search::run(&context, arguments, subject, &model, objectives),
@@ -221,7 +222,7 @@ impl Arguments {
         let verification = self.conditions.verification(Verification::Full);
         let plan = (Procedure::Process, Goal { budget: self.budget, ..Goal::default() });
         let mut experiment =
-            experiment_of(context, &self.telling, verification, (suite, settings), plan)?;
+            experiment_of(context, &self.results, verification, (suite, settings), plan)?;
         let measured = (&mut experiment, self.conditions.idle);
         let (prepared, awake) = ready(context, measured, vec![subject], reporter)?;
         Ok((experiment, prepared, awake))

@@ -81,7 +81,7 @@ impl Interrupt {
     }
 }
 
-/// Whether the program was started with `nohup`, and shall outlive its terminal.
+/// True if the program was started with `nohup`, and has to outlive its terminal.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

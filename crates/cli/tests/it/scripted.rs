@@ -84,7 +84,7 @@ impl Played {
         let most = (1e9 / cpu_ns_per_request).min(connections * 1e9 / LATENCY_NS);
         let wanted = match &config.model {
             LoadModel::Rate { curve, .. } => Some(curve.mean()),
-            _ => None,
+            LoadModel::Closed | LoadModel::Think { .. } => None,
         };
         let per_second = wanted.map_or(most, |wanted| wanted.min(most));
         let length_ns = match config.stop {

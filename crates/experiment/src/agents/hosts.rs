@@ -13,7 +13,7 @@ use wirebench_server::visit::{Part, visit, whole};
 
 use super::{Agents, clock::Offset, edges::Edges, parts};
 
-/// The time between an order to other hosts and its window, beside the way of the order: for a slice, and for a
+/// The time between an order to other hosts and its window, in addition to the way of the order: for a slice, and for a
 /// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
 const AHEAD_OF_SLICE: (u64, u64) = (5_000_000, 4);
 const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);

@@ -18,7 +18,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(300);
 /// How much of such a window is seen before the rest is estimated from it.
 const SEEN: Duration = Duration::from_secs(20);
 
-/// How long a load with this end takes at most, beside its warm-up and the wait for the last replies.
+/// How long a load with this end takes at most, without its warm-up and the wait for the last replies.
 pub(crate) fn longest(stop: Stop) -> Duration {
     length(stop).unwrap_or(LONGEST)
 }

@@ -228,7 +228,7 @@ impl RunningCohort<'_> {
                 self.awake = cohort.awake(*idle)?;
                 let slices = match idle {
                     IdleMode::Natural => &mut done.natural,
-                    _ => &mut done.slices,
+                    IdleMode::Awake | IdleMode::Both => &mut done.slices,
                 };
                 for index in order.next() {
                     let member = &self.members[index];

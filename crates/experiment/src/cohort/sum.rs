@@ -25,7 +25,7 @@ use crate::{
     measure::{Cell, RunSettings, failed, server_end},
 };
 
-/// Share of a CPU from which on wirebench is named among the programs that ran beside a load.
+/// Share of a CPU from which on wirebench is named among the programs that ran during a load.
 const OWN_SHARE: f64 = 0.001;
 
 impl Cohort<'_> {

@@ -51,7 +51,7 @@ pub struct Forecast {
     pub runs_time: Duration,
     /// Profiles after the runs.
     pub whys: usize,
-    /// What ends it, beside its number of blocks.
+    /// Conditions that end it, in addition to its number of blocks.
     pub goal: Goal,
 }
 

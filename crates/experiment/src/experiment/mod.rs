@@ -84,7 +84,7 @@ impl std::fmt::Debug for Knowledge {
     }
 }
 
-/// What is to be carried out.
+/// The experiment of a verb: its suite, its servers' settings and its end.
 #[derive(Debug)]
 pub struct Experiment {
     /// Workloads, blocks and the baselines' names.
@@ -93,7 +93,7 @@ pub struct Experiment {
     pub scale: Scale,
     /// What the suite's document has published, if it repeats one.
     pub published: Option<Published>,
-    /// Parts of the suite that cannot be carried out.
+    /// Parts of the suite that cannot run.
     pub left_out: Vec<LeftOut>,
     pub settings: RunSettings,
     /// Whether cohorts of live servers are measured, or each run has a process of its own.
@@ -112,7 +112,7 @@ pub struct Experiment {
     pub verification: Verification,
     /// Servers that the user named. One of them is measured even if nothing else is left to compare it with.
     pub named: Vec<VariantId>,
-    /// What ends it, beside its number of blocks.
+    /// Conditions that end it, in addition to its number of blocks.
     pub goal: Goal,
     /// The part of it that is measured here; none if all of it is.
     pub part: Option<ExperimentPart>,

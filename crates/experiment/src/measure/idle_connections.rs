@@ -1,6 +1,6 @@
 //! Connections that have had one request answered each and are silent from then on.
 //!
-//! It is no load: they are made one after the other and nothing is timed. Who runs it is on the
+//! It is not a load: they are made one after the other and nothing is timed. The process that runs it is on the
 //! generator's CPUs already.
 
 use std::{

@@ -27,7 +27,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// A rest of an interval that is shorter than this share of a whole one tells no rate.
 const WHOLE_ENOUGH: f64 = 0.5;
 /// How far the time between two looks at the clocks may be off the interval, as a factor. What was
-/// told too late belongs to other requests.
+/// reported too late belongs to other requests.
 const CLOCKS_OFF: f64 = 1.5;
 /// The best of this many values is compared with the best of as many before: what disturbs a server makes
 /// it cost more, so noise hides no change.

@@ -54,7 +54,7 @@ impl Tool {
         words
     }
 
-    /// How many threads make the load of `config`. wrk gives each thread as many connections as the
+    /// How many threads generate the load of `config`. wrk gives each thread as many connections as the
     /// others and drops the rest, so it gets the most threads with which there is none.
     #[must_use]
     pub fn threads(&self, config: &LoadConfig) -> usize {

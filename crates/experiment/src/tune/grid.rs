@@ -4,7 +4,7 @@
 use wirebench_schema::suite::Workload;
 
 /// A workload like `model` for each pair, named after it; those of one number of workers together. The first reason
-/// why one of them cannot be carried out.
+/// why one of them cannot run.
 pub fn grid(
     model: &Workload,
     workers: &[u32],

@@ -35,7 +35,7 @@ const RUNS_MOST: u32 = 40;
 const CONFIRMING_WINDOWS: u32 = 5;
 const CONFIRMATIONS_MOST: u32 = 6;
 
-/// What is sought, beside the experiment.
+/// The goal of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchGoal {
     pub sought: SearchSpec,
@@ -186,7 +186,7 @@ impl Probing<'_> {
         let longer = |of: Workload| Workload {
             stop: match of.stop {
                 Stop::After(window) => Stop::After(window * CONFIRMING_WINDOWS),
-                counted => counted,
+                Stop::Requests(_) | Stop::RequestsPerConnection(_) => of.stop,
             },
             ..of
         };

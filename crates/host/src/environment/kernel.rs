@@ -9,8 +9,8 @@ use wirebench_schema::environment::{Limit, Limits};
 use wirebench_server::digest;
 use wirebench_sys::files::Files;
 
-/// Options of the kernel's command line that change how servers run. All others are nobody's
-/// business, because they may hold what should not be in a file that is passed on.
+/// Options of the kernel's command line that change how servers run. All others are
+/// omitted, because they may hold secrets, and the file is passed on.
 const OPTIONS: [&str; 43] = [
     "amd_pstate",
     "apparmor",

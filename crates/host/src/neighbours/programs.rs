@@ -1,4 +1,4 @@
-//! CPU time of every process, to name those that ran beside a measurement and that the user can stop. To read
+//! CPU time of every process, to name those that ran during a measurement and that the user can stop. Reading
 //! it takes milliseconds, so it is read only while nothing counts.
 
 use procfs::process::{Stat, all_processes};

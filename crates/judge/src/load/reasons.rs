@@ -20,7 +20,7 @@ const ENOUGH_FOR_P999: u64 = 10_000;
 const LAG_SHARE: f64 = 0.1;
 /// Share of the replies from which on a server closed the connection after each.
 const EVERY_REPLY: f64 = 0.9;
-/// One closed connection in this many requests costs little beside them.
+/// One closed connection in this many requests costs little compared with them.
 const REQUESTS_PER_CLOSE: u64 = 100;
 /// Replies that a usual piece of 100 ms must have before an empty one says anything: as many as this are not
 /// missing by chance.

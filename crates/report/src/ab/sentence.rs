@@ -173,7 +173,7 @@ impl Ab<'_> {
         }
     }
 
-    /// What to do about programs that ran beside the servers.
+    /// The next step about programs that ran at the same time as the servers.
     fn what_disturbed(&self) -> &'static str {
         let runs = self.rows.rows.iter().flat_map(|row| &row.runs);
         let reasons = runs.flat_map(|run| run.outcome.reasons());

@@ -61,7 +61,7 @@ impl Reads {
         match self {
             Self::AtLeast => Self::AtMost,
             Self::AtMost => Self::AtLeast,
-            other => other,
+            Self::Exactly | Self::Either => self,
         }
     }
 

@@ -12,8 +12,8 @@ use wirebench_schema::{
 
 use crate::table_units::{bytes, latency, percent, thousands};
 
-/// The figures of a load, and those of silence.
-const OF_LOAD_AND_SILENCE: (&[Metric], &[Metric]) = COMPARED.split_at(8);
+/// The figures of a load, and those of idle connections.
+const OF_LOAD_AND_IDLE: (&[Metric], &[Metric]) = COMPARED.split_at(8);
 
 /// Those of which runs have values that can be compared.
 const COMPARED: [Metric; 12] = [
@@ -125,14 +125,13 @@ pub trait MetricFacts: Copy {
     #[must_use]
     fn of_phase(phase: Phase) -> &'static [Metric] {
         match phase {
-            Phase::Saturate | Phase::Cost => OF_LOAD_AND_SILENCE.0,
-            Phase::Idle => OF_LOAD_AND_SILENCE.1,
+            Phase::Saturate | Phase::Cost => OF_LOAD_AND_IDLE.0,
+            Phase::Idle => OF_LOAD_AND_IDLE.1,
         }
     }
 
-    /// What it means in `phase`: of silent connections, memory is that of a connection, and CPU time
-    /// that over the time. None where there is nothing like it: what has its name from silence is no
-    /// figure of a load.
+    /// The metric that its name means in `phase`: of idle connections, memory is per connection, and CPU time is
+    /// over the time. None if the phase has no such metric: idle metrics do not apply to load phases.
     #[must_use]
     fn in_phase(self, phase: Phase) -> Option<Metric> {
         let meant = match (self.metric(), phase) {
@@ -179,7 +178,7 @@ pub trait MetricFacts: Copy {
     fn of(self, outcome: &Outcome) -> Option<f64> {
         match outcome {
             Outcome::Measured(measurement) => of_load(self.metric(), measurement),
-            Outcome::Idle(measurement) => of_silence(self.metric(), measurement),
+            Outcome::Idle(measurement) => of_idle(self.metric(), measurement),
             Outcome::Failed { .. } => None,
         }
     }
@@ -231,15 +230,15 @@ fn of_load(metric: Metric, measurement: &Measurement) -> Option<f64> {
             Some(per_cpu_ns? * cost.cpu_ns_per_request?)
         }
         Metric::Memory => cost.is_of_processes().then_some(cost.memory_peak_bytes as f64),
-        // A service was not started.
         Metric::Achieved => load.achieved_share(),
         Metric::Unsent => load.offered.map(|it| it.owed_at_end as f64),
+        // A service was not started.
         Metric::Ready => instance.map(|it| it.ready_ns).filter(|ns| *ns > 0).map(|ns| ns as f64),
         _ => None,
     }
 }
 
-fn of_silence(metric: Metric, measurement: &IdleMeasurement) -> Option<f64> {
+fn of_idle(metric: Metric, measurement: &IdleMeasurement) -> Option<f64> {
     match metric {
         Metric::MemoryAtRest => Some(measurement.memory_rest_bytes as f64),
         Metric::MemoryIdle => Some(measurement.memory_bytes as f64),
@@ -287,7 +286,7 @@ mod tests {
         assert_eq!(Metric::Memory.in_phase(Phase::Idle), Some(Metric::MemoryPerConnection));
         for phase in [Phase::Saturate, Phase::Cost] {
             for metric in Metric::of_phase(Phase::Idle) {
-                assert_eq!(metric.in_phase(phase), None, "{metric} is a figure of silence");
+                assert_eq!(metric.in_phase(phase), None, "{metric} is an idle metric");
             }
         }
         assert_eq!(Metric::P99.in_phase(Phase::Idle), None);

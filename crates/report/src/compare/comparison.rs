@@ -100,7 +100,7 @@ impl Change {
         let is_better = match self.claim() {
             Claim::Higher => self.metric.more_is_better(),
             Claim::Lower => !self.metric.more_is_better(),
-            _ => return None,
+            Claim::Same | Claim::NotHigher | Claim::NotLower | Claim::CannotTell => return None,
         };
         Some(if is_better { Movement::Better } else { Movement::Worse })
     }

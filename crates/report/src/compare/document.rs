@@ -1,4 +1,4 @@
-//! A comparison as a document: what changed first, and what else a reader must know below it.
+//! A comparison as a document: the changes first, and warnings and settings below them.
 
 use super::{Change, Comparison, Summary, words};
 use crate::{

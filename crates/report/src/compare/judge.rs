@@ -41,22 +41,22 @@ pub(super) fn judge(
     new: &Side<'_>,
     results: &Results<'_>,
     pairs: &[Pair<'_>],
-    wishes: &CompareOptions,
+    options: &CompareOptions,
 ) -> Judged {
     let mut judged = Judged::default();
     let mut without: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for ((workload, metric), pairs_here) in figures(pairs, wishes) {
+    for ((workload, metric), pairs_here) in figures(pairs, options) {
         let baseline = Baseline::find((old, new), pairs, workload, metric);
         match &baseline {
             Ok(baseline) => judged.add_yardstick(baseline),
-            Err(reason) if wishes.basis == Basis::Relative => {
+            Err(reason) if options.basis == Basis::Relative => {
                 without.entry(reason.clone()).or_default().insert(workload);
             }
             Err(_) => {}
         }
         let baseline = baseline.ok();
         let Some(fits) = Fits::of(results, workload, metric, baseline.as_ref()) else { continue };
-        let relative = baseline.filter(|_| wishes.basis == Basis::Relative);
+        let relative = baseline.filter(|_| options.basis == Basis::Relative);
         let mut family = Vec::new();
         for pair in pairs_here {
             if relative.as_ref().is_some_and(|baseline| baseline.is(pair)) {
@@ -81,7 +81,7 @@ pub(super) fn judge(
         let workloads = workloads.into_iter().collect::<Vec<_>>().join(", ");
         format!("{workloads}: absolute figures are compared, which include machine drift: {reason}")
     }));
-    judged.warnings.extend(without_figure(pairs, &wishes.metrics));
+    judged.warnings.extend(without_figure(pairs, &options.metrics));
     let size = |it: &Change| it.ratio.judged.estimate.value.ln().abs();
     judged.changes.sort_by(|one, other| {
         place(one).cmp(&place(other)).then(size(other).total_cmp(&size(one)))
@@ -92,11 +92,11 @@ pub(super) fn judge(
 /// The figures of each workload that are looked at, and the cells that may have them.
 fn figures<'a>(
     pairs: &'a [Pair<'a>],
-    wishes: &CompareOptions,
+    options: &CompareOptions,
 ) -> BTreeMap<(&'a str, Metric), Vec<&'a Pair<'a>>> {
     let mut figures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for pair in pairs {
-        for metric in metrics(pair.cell.phase, wishes) {
+        for metric in metrics(pair.cell.phase, options) {
             figures.entry((&*pair.cell.load, metric)).or_default().push(pair);
         }
     }
@@ -104,15 +104,15 @@ fn figures<'a>(
 }
 
 /// What is looked at in a phase.
-fn metrics(phase: Phase, wishes: &CompareOptions) -> BTreeSet<Metric> {
-    let mut wanted: Vec<Metric> = match (wishes.metrics.as_slice(), phase) {
+fn metrics(phase: Phase, options: &CompareOptions) -> BTreeSet<Metric> {
+    let mut wanted: Vec<Metric> = match (options.metrics.as_slice(), phase) {
         ([], Phase::Cost) => vec![Metric::primary(phase), Metric::P99],
         // A server that waits longer, such as for a lock, may use no more CPU time.
         ([], Phase::Saturate) => vec![Metric::primary(phase), Metric::Throughput],
         ([], Phase::Idle) => vec![Metric::primary(phase)],
         (metrics, _) => metrics.to_vec(),
     };
-    let of_changes = wishes.conditions.iter().filter(|it| it.change().is_some());
+    let of_changes = options.conditions.iter().filter(|it| it.change().is_some());
     wanted.extend(of_changes.map(|it| it.figure));
     wanted.into_iter().filter_map(|metric| metric.changes_in(phase)).collect()
 }

@@ -30,15 +30,15 @@ pub struct LoadSide<'a> {
     pub environment: Option<&'a Environment>,
 }
 
-/// Compares two loads, by what `wishes` says of differences and conditions. Those of different experiments are refused,
-/// or compared anyway.
+/// Compares two loads, with the differences and conditions of `options`; its other fields are for runs. Loads of
+/// different experiments are refused, or compared anyway.
 pub fn compare_loads(
     old: &LoadSide<'_>,
     new: &LoadSide<'_>,
-    wishes: &CompareOptions,
+    options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let forced = differences(old, new);
-    if !forced.is_empty() && wishes.differences == Differences::Refuse {
+    if !forced.is_empty() && options.differences == Differences::Refuse {
         return Err(NotComparable::Differ(forced));
     }
     let [before, after] = [old, new].map(|side| &side.result.report);
@@ -51,7 +51,7 @@ pub fn compare_loads(
     Ok(Comparison {
         verb: Verb::CompareLoads,
         results: [old, new].map(summary),
-        gate: gate(after, &wishes.conditions),
+        gate: gate(after, &options.conditions),
         facts: ComparisonFacts {
             forced,
             warnings: warnings(old, new),

@@ -82,7 +82,7 @@ pub enum NotComparable {
 pub fn compare(
     old: &Side<'_>,
     new: &Side<'_>,
-    wishes: &CompareOptions,
+    options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let names = names::exchanged(old.journal, new.journal);
     let renamed = (!names.is_empty()).then(|| names::renamed(new.journal, &names));
@@ -96,10 +96,10 @@ pub fn compare(
     let results = [old, new].map(|side| rows(side.journal));
     let cells::Cells { pairs, mut left_out } = cells::pair(old, new, &results);
     let (mut differences, rates) = grounds::differences(old, new, &pairs);
-    if !differences.is_empty() && wishes.differences == Differences::Refuse {
+    if !differences.is_empty() && options.differences == Differences::Refuse {
         return Err(NotComparable::Differ(differences));
     }
-    let pairs = match wishes.differences {
+    let pairs = match options.differences {
         Differences::Refuse => {
             let (kept, apart) = grounds::take_apart(&rates, pairs);
             left_out.extend(apart);
@@ -114,25 +114,25 @@ pub fn compare(
         let why = left_out.iter().map(ToString::to_string).collect();
         return Err(NotComparable::NothingInCommon(why));
     }
-    let judged = judge::judge(old, new, &results, &pairs, wishes);
+    let judged = judge::judge(old, new, &results, &pairs, options);
     // One program may read other files, which only its figures show.
     let is_far = |it: &Change| {
         [Metric::Cpu, Metric::Throughput].contains(&it.metric)
             && yardstick::is_far(it.ratio.judged.estimate.value)
     };
-    let nothing_differs = wishes.differences == Differences::Refuse
+    let nothing_differs = options.differences == Differences::Refuse
         && left_out.is_empty()
         && grounds::nothing_differs(old, new, &pairs)
         && !judged.changes.iter().any(is_far);
     let judged = if nothing_differs { judge::Judged::default() } else { judged };
     let judge::Judged { changes, yardsticks, warnings, lost } = judged;
     let cells = view::cells(new.journal, &results[1], &changes);
-    let lost = lost_figures(&left_out, &lost, &wishes.conditions);
+    let lost = lost_figures(&left_out, &lost, &options.conditions);
     let evidence = Evidence { verb: Verb::Compare, cells: &cells, lost, nothing_differs };
     Ok(Comparison {
         verb: Verb::Compare,
         results: [old, new].map(Summary::of),
-        gate: gates::judge(&wishes.conditions, evidence),
+        gate: gates::judge(&options.conditions, evidence),
         facts: ComparisonFacts {
             forced: differences,
             warnings: exchanged.chain(grounds::warnings(old, new)).chain(warnings).collect(),

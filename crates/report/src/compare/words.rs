@@ -7,18 +7,17 @@ use crate::{
     analysis::{Claim, Metric},
     figure_text::change_of,
     interval,
-    view::Verb,
 };
 
-/// What a comparison says nothing of. A result is one session: a start of the machine, a layout of
+/// The limits of a comparison. A result is one session: a start of the machine, a layout of
 /// memory and neighbours that all of its cohorts share. Two sessions are a sample of one each, so how
 /// far sessions of one program differ cannot be estimated from them.
-pub(super) const fn scope(comparison: &Comparison) -> &'static str {
-    match comparison.verb {
-        Verb::CompareLoads => {
+pub(super) fn scope(comparison: &Comparison) -> &'static str {
+    match comparison.is_of_loads() {
+        true => {
             "One load each: no interval is known, so there is no verdict. Use `wirebench ab` or `run` for one."
         }
-        _ => {
+        false => {
             "each result is one session; the intervals do not include differences between sessions"
         }
     }
@@ -32,10 +31,8 @@ pub(super) fn summary(comparison: &Comparison) -> String {
             it.cell.request.is_none() && main.contains(&it.metric)
         };
         let shown = comparison.changes.iter().filter(is_shown);
-        return shown
-            .map(|it| change_of(it.metric, &it.ratio.judged))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let shown: Vec<_> = shown.map(|it| change_of(it.metric, &it.ratio.judged)).collect();
+        return shown.join(", ");
     }
     let [worse, better] = [Movement::Worse, Movement::Better]
         .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());

@@ -24,6 +24,18 @@ pub fn values(workloads: &[Workload]) -> Vec<Metric> {
     Metric::limitable().filter(has).collect()
 }
 
+/// The figures of one load; only a load of servers that wirebench started, or may look at, has those of processes.
+#[must_use]
+pub fn values_of_load(has_rate: bool, has_processes: bool) -> Vec<Metric> {
+    let has = |it: &Metric| match it {
+        Metric::Throughput | Metric::Latency(_) | Metric::Errors => true,
+        Metric::Achieved | Metric::Unsent => has_rate,
+        Metric::Cpu | Metric::Memory => has_processes,
+        _ => false,
+    };
+    Metric::limitable().filter(has).collect()
+}
+
 /// The names of the requests of these workloads.
 #[must_use]
 pub fn requests<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<String> {
@@ -53,15 +65,10 @@ pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
 #[must_use]
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
     let has_rate = matches!(config.model, LoadModel::Rate { .. });
-    let is_seen = |it: &Metric| match it {
-        Metric::Throughput | Metric::Latency(_) | Metric::Errors => true,
-        Metric::Achieved | Metric::Unsent => has_rate,
-        _ => false,
-    };
     let names = config.requests.iter().flat_map(|set| set.names());
     GateScope {
         verb,
-        values: Metric::limitable().filter(is_seen).collect(),
+        values: values_of_load(has_rate, false),
         names: names.map(str::to_owned).collect(),
         hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
         ..GateScope::default()

@@ -1,4 +1,4 @@
-//! What a load calls for beside wrk's lines: the engine, checks, statuses, silent connections,
+//! The lines that a load has in addition to wrk's: the engine, checks, statuses, idle connections,
 //! fairness, the generator's own work, and the verdict.
 
 use wirebench_judge::load::{kept, verdict as verdict_of};

@@ -136,7 +136,7 @@ fn of_figure(row: &Row<'_>, metric: Metric) -> Cell {
     match shown(row) {
         Shown::Nothing => faint(HIDDEN),
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => faint(HIDDEN),
-        _ => {
+        Shown::NoTail | Shown::NotCompared | Shown::Shifted | Shown::All => {
             let sign = Reads::of(metric, row.is_limited(), false).sign();
             let text = format!("{sign}{}", figure(metric, median));
             Cell { text, figure: Some(median), ..Cell::default() }

@@ -1,4 +1,4 @@
-//! A static site of many results: what changed, and a page for each run, server and machine. All links
+//! A static site of many results: what changed, and a page for each run, load, server and machine. All links
 //! are relative, so that it works from a file system.
 //!
 //! Not here: files. The pages are made from [`Summary`] and [`Changes`], which are kept with the runs.

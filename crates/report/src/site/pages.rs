@@ -187,9 +187,7 @@ fn server(name: &str, runs: &[Summary]) -> String {
         @for ((load, program, _), points) in &loads {
             section {
                 h2 { (safe(load)) @if let Some(program) = program { ": " (safe(program)) } }
-                @if points[0].0.load.is_some() {
-                    p.legend { (ONE_LOAD) }
-                }
+                @if points[0].0.load.is_some() { p.legend { (ONE_LOAD) } }
                 @if let Some(picture) = picture(load, points) { (picture) }
                 (history_table(load, points))
             }

@@ -1,4 +1,4 @@
-//! What a site keeps of a run, so that its journal is read once.
+//! The summary that a site keeps of a run or a load, so that its file is read once.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

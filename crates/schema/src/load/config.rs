@@ -294,7 +294,7 @@ impl LoadConfig {
             let part = |number: usize| share.part(number as u64) as usize;
             let stop = match self.stop {
                 Stop::Requests(requests) => Stop::Requests(share.part(requests).max(1)),
-                other => other,
+                Stop::After(_) | Stop::RequestsPerConnection(_) => self.stop,
             };
             Self {
                 threads,

@@ -100,7 +100,7 @@ impl RawWorkload {
     fn rates(&self, phase: Phase) -> Vec<Option<Rate>> {
         match phase {
             Phase::Cost if !self.rate.is_empty() => self.rate.iter().copied().map(Some).collect(),
-            _ => vec![None],
+            Phase::Saturate | Phase::Cost | Phase::Idle => vec![None],
         }
     }
 

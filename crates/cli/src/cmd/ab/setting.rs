@@ -23,7 +23,7 @@ use wirebench_schema::{
 
 use super::Arguments;
 use crate::{
-    args::{gate::values, idle::check_both, machine::placement, services::have_processes},
+    args::{idle::check_both, machine::placement, services::have_processes},
     context::Context,
     exit::usage,
     experiment_of::experiment_of,
@@ -80,7 +80,7 @@ fn scope(workload: &Workload, sides: &[Subject; 2]) -> GateScope<'static> {
         |it: &Metric| it.compared().is_some_and(|metric| has(phase, metric).is_some());
     GateScope {
         verb: "ab",
-        values: values(phase, sides),
+        values: gates::values_of_load(phase == Phase::Cost, have_processes(sides)),
         changes: Metric::limitable().filter(is_compared).collect(),
         servers: sides.iter().map(|it| it.variant.id.clone()).collect(),
         names: gates::requests([workload]),
@@ -108,7 +108,7 @@ impl Arguments {
         let idle = self.conditions.idle.or_awake(&services);
         let sides = self.sides(context, scenario, services)?;
         self.conditions.check_reach(&sides)?;
-        self.telling.delivery.gate.check_all(&scope(&workload, &sides), &workload.requests)?;
+        self.results.delivery.gate.check_all(&scope(&workload, &sides), &workload.requests)?;
         let placed = placement(&self.conditions.wish(self.workers))?;
         let settings = self.conditions.settings(context, placed)?;
         let workers = self.workers.unwrap_or(settings.workers);
@@ -130,7 +130,7 @@ impl Arguments {
             part: self.cohorts.part()?,
             knowledge: self.knowledge(metric),
             why,
-            ..experiment_of(context, &self.telling, verification, measured, plan)?
+            ..experiment_of(context, &self.results, verification, measured, plan)?
         };
         check_both(&experiment)?;
         Ok(Setting { experiment, subjects: sides.into(), missing: Vec::new() })
@@ -144,7 +144,7 @@ impl Arguments {
             Phase::Idle => Err(usage(
                 "`ab` has no idle phase: use `wirebench run --phase idle --server A --server B`",
             )),
-            phase => Ok(phase),
+            phase @ (Phase::Saturate | Phase::Cost) => Ok(phase),
         }
     }
 
@@ -158,7 +158,7 @@ impl Arguments {
     /// The metric of the verdict. Conditions must be about figures that are compared, too.
     fn metric(&self, phase: Phase, usual: Option<Metric>) -> anyhow::Result<Metric> {
         let wanted = self.metric.or(usual).unwrap_or(Metric::Cpu);
-        let conditions = self.telling.delivery.gate.conditions();
+        let conditions = self.results.delivery.gate.conditions();
         let changes = conditions.iter().filter(|it| it.change().is_some());
         let of_conditions = changes.filter_map(|it| it.figure.compared());
         for metric in std::iter::once(wanted).chain(of_conditions) {
@@ -223,11 +223,11 @@ impl Arguments {
     }
 
     fn knowledge(&self, metric: Metric) -> Knowledge {
-        let wishes = self.wishes();
+        let options = self.options();
         Knowledge {
             half_width: Box::new(move |journal| half_width(journal, metric)),
             is_decided: Box::new(move |journal| {
-                Ab::of(journal, &wishes).is_some_and(|ab| ab.is_decided())
+                Ab::of(journal, &options).is_some_and(|ab| ab.is_decided())
             }),
         }
     }

@@ -1,4 +1,4 @@
-//! The files that a load writes beside its result. They are opened before the load begins, so that
+//! The files that a load writes in addition to its result. They are opened before the load begins, so that
 //! a wrong path is known before anything is measured; what they held before is lost only when there
 //! is something to take its place.
 //!
@@ -65,7 +65,7 @@ impl Sink {
         }
     }
 
-    /// Puts `text` in the place of what it holds. Who reads it meanwhile finds either as a whole.
+    /// Replaces the content by `text`. A reader finds either of them as a whole.
     fn replace(&mut self, text: &str) {
         if self.failure.is_some() || !self.file.metadata().is_ok_and(|it| it.is_file()) {
             return self.write(text);

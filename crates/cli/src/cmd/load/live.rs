@@ -1,4 +1,4 @@
-//! What shows how a load goes on: a view on a terminal, a line every ten seconds elsewhere. It is drawn once per
+//! Progress of a load on standard error: a view on a terminal, a line every ten seconds elsewhere. It is drawn once per
 //! interval, on the thread that collects and generates no load.
 
 mod view;
@@ -31,7 +31,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(config: &LoadConfig, output: &OutputOptions) -> Self {
-        // A program reads the events; and JSON that is printed to a terminal shall stand alone.
+        // A program reads the events, and nothing may interrupt JSON on a terminal.
         let unwanted = output.quiet || output.events || (output.json && stdout().is_terminal());
         let is_live = out::is_live();
         let bar = (is_live && !unwanted).then(|| {
@@ -61,8 +61,9 @@ impl Live {
             }
             LoadEvent::Interval(interval) => {
                 self.state.add(interval);
-                bar.set_position(self.state.position());
-                bar.set_prefix(self.state.left());
+                let (position, left) = self.state.progress();
+                bar.set_position(position);
+                bar.set_prefix(left);
                 self.view.add(interval);
                 let mut message = self.state.message(interval);
                 if wirebench_sys::terminal::columns(&stderr()).is_some_and(|it| it >= view::WIDTH) {
@@ -80,7 +81,8 @@ impl Live {
         let before = self.state.passed.as_secs() / LINE_SECONDS;
         self.state.add(interval);
         if self.state.passed.as_secs() / LINE_SECONDS > before {
-            out::note(&format!("{}  {}", self.state.left(), self.state.message(interval)));
+            let left = self.state.progress().1;
+            out::note(&format!("{left}  {}", self.state.message(interval)));
         }
     }
 
@@ -128,37 +130,32 @@ impl State {
         }
     }
 
-    /// How many requests the window has, if a count ends it.
-    const fn count(&self) -> Option<u64> {
-        match self.stop {
-            Stop::After(_) => None,
-            Stop::Requests(count) => Some(count),
-            Stop::RequestsPerConnection(count) => Some(count.saturating_mul(self.connections)),
-        }
-    }
-
+    /// The position of the bar, and what is left of the load.
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of a bar's steps"
     )]
-    fn position(&self) -> u64 {
-        let share = match self.stop {
-            Stop::After(window) => self.window.as_secs_f64() / window.as_secs_f64(),
-            _ => self.finished as f64 / self.count().unwrap_or(1).max(1) as f64,
+    fn progress(&self) -> (u64, String) {
+        let of = |count: u64| {
+            let left = count.saturating_sub(self.finished);
+            (self.finished as f64 / count.max(1) as f64, format!("{left} left"))
         };
-        (share.clamp(0.0, 1.0) * STEPS as f64) as u64
-    }
-
-    fn left(&self) -> String {
-        match (self.phase, self.stop) {
-            (Phase::Warmup, _) => "warm-up".to_owned(),
-            (Phase::Window, Stop::After(window)) => {
-                format!("{:.0} s left", window.saturating_sub(self.window).as_secs_f64().ceil())
+        let (share, left) = match self.stop {
+            Stop::After(window) => {
+                let left = window.saturating_sub(self.window).as_secs_f64().ceil();
+                let share = self.window.as_secs_f64() / window.as_secs_f64();
+                (share, format!("{left:.0} s left"))
             }
-            _ => format!("{} left", self.count().unwrap_or(0).saturating_sub(self.finished)),
-        }
+            Stop::Requests(count) => of(count),
+            Stop::RequestsPerConnection(count) => of(count.saturating_mul(self.connections)),
+        };
+        let left = match self.phase {
+            Phase::Warmup => "warm-up".to_owned(),
+            Phase::Window => left,
+        };
+        ((share.clamp(0.0, 1.0) * STEPS as f64) as u64, left)
     }
 
     #[allow(clippy::cast_precision_loss, reason = "what is shown has two decimals")]
@@ -202,9 +199,9 @@ mod tests {
     fn a_load_over_a_time_shows_the_time_that_is_left() {
         let mut state = state(Stop::After(Duration::from_secs(4)));
         state.add(&interval(Phase::Warmup, 100));
-        assert_eq!((state.left().as_str(), state.position()), ("warm-up", 0));
+        assert_eq!(state.progress(), (0, "warm-up".to_owned()));
         state.add(&interval(Phase::Window, 100));
-        assert_eq!((state.left().as_str(), state.position()), ("3 s left", 250));
+        assert_eq!(state.progress(), (250, "3 s left".to_owned()));
         let message = state.message(&interval(Phase::Window, 100));
         assert_eq!(message, "12.34k requests/s  p99 1.20ms  2 errors");
     }
@@ -213,10 +210,10 @@ mod tests {
     fn a_load_of_a_count_shows_the_requests_that_are_left() {
         let mut requests = state(Stop::Requests(400));
         requests.add(&interval(Phase::Window, 99));
-        assert_eq!((requests.left().as_str(), requests.position()), ("300 left", 250));
+        assert_eq!(requests.progress(), (250, "300 left".to_owned()));
         let mut each = state(Stop::RequestsPerConnection(40));
         each.add(&interval(Phase::Window, 999));
-        assert_eq!((each.left().as_str(), each.position()), ("0 left", STEPS));
+        assert_eq!(each.progress(), (STEPS, "0 left".to_owned()));
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) conditions: Conditions,
     #[command(flatten)]
-    pub(super) telling: ResultOptions,
+    pub(super) results: ResultOptions,
 }
 
 impl Arguments {

@@ -51,7 +51,7 @@ pub(super) fn run(
     })?;
     let start = taken_up.journal().start.clone();
     let mut original = original(&start)?;
-    original.resume(start.seed, arguments.telling.delivery.gate.strict);
+    original.resume(start.seed, arguments.results.delivery.gate.strict);
     if arguments.cohorts.budget.is_some() && original.has_fixed_plan() {
         return Err(fixed_plan(&start));
     }
@@ -72,7 +72,7 @@ pub(super) fn run(
     let idle = IdleOption { idle: Some(start.idle) };
     let settings = &mut setting.experiment.settings;
     (settings.idle, settings.wake_up) = (start.idle, start.wake_up);
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.results.reporter();
     reporter.view = Some(view(&start));
     let added = added(&taken_up, &setting);
     let subjects = taken_up.part_of_it(setting.subjects);
@@ -133,7 +133,7 @@ fn show_again(
         )));
     }
     let exit = original.conclude(&Interrupt::listen()?, &taken_up.finished())?;
-    if !arguments.telling.quiet {
+    if !arguments.results.quiet {
         out::note(&format!("nothing to resume: {how}"));
     }
     Ok(exit)

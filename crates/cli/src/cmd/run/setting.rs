@@ -48,7 +48,7 @@ fn raise_blocks(suite: &mut Suite, goal: &Goal, arguments: &Arguments) {
     }
     let blocks = suite.blocks.max(FEWEST_BLOCKS).next_multiple_of(2);
     let noun = arguments.procedure().repetition();
-    if blocks != suite.blocks && !arguments.telling.quiet {
+    if blocks != suite.blocks && !arguments.results.quiet {
         out::note(&format!(
             "--precision needs an even number of {noun}s, at least {FEWEST_BLOCKS}: {blocks} instead of {}",
             suite.blocks
@@ -192,13 +192,13 @@ impl Arguments {
             // A number is exact, whatever the state of the machine.
             complete_cohorts: if exact { |_| None } else { analysis::complete_cohorts },
             why,
-            ..experiment_of(context, &self.telling, verification, measured, plan)?
+            ..experiment_of(context, &self.results, verification, measured, plan)?
         };
         check_both(&experiment)?;
         fit_budget(context, &mut experiment, &chosen.subjects);
         let sets = experiment.suite.workloads.iter().flat_map(|it| &it.requests);
         let scope = scope(&experiment.suite, &chosen.subjects);
-        self.telling.delivery.gate.check_all(&scope, sets)?;
+        self.results.delivery.gate.check_all(&scope, sets)?;
         Ok(Setting { experiment, subjects: chosen.subjects, missing: chosen.missing })
     }
 
@@ -264,7 +264,7 @@ impl Arguments {
         }
     }
 
-    /// Why a workload of the suite cannot be carried out here with what was asked for.
+    /// The reason why a workload of the suite cannot run on this machine with these options.
     fn refusal(&self, workload: &Workload) -> Option<String> {
         let of_tool = match self.generator {
             Generator::Wirebench => None,

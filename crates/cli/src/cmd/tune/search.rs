@@ -60,7 +60,7 @@ pub(super) fn run(
     if let Some(shortage) = files::shortage(rated, &settings) {
         return Err(usage(shortage));
     }
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.results.reporter();
     let (experiment, prepared, _awake) =
         arguments.prepared((context, &mut reporter), subject, settings, (workloads.to_vec(), 1))?;
     let mut progress_shown = SearchProgress { reporter, objectives };
@@ -71,7 +71,7 @@ pub(super) fn run(
     // A search that found no rate has failed, and so has one whose server failed its checks.
     let found = finished.journal.found.and_then(|it| it.requests_per_second);
     let exit = if found.is_some() { Exit::Fine } else { Exit::Failed };
-    show((&finished, &context.interrupt), &arguments.telling.delivery, exit)
+    show((&finished, &context.interrupt), &arguments.results.delivery, exit)
 }
 
 /// Workers and connections, which a search does not vary.

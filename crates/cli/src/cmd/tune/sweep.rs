@@ -42,14 +42,14 @@ pub(super) fn run(
         )));
     }
     let workloads = grid(model, &workers, &connections).map_err(usage)?;
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.results.reporter();
     let (experiment, prepared, _awake) =
         arguments.prepared((context, &mut reporter), subject, settings, (workloads, blocks))?;
     let finished = sweep(&experiment, &prepared, context.interrupt.flag(), &mut reporter);
     drop(reporter);
     let finished = finished?;
     let exit = if finished.all_well() { Exit::Fine } else { Exit::Failed };
-    show((&finished, &context.interrupt), &arguments.telling.delivery, exit)
+    show((&finished, &context.interrupt), &arguments.results.delivery, exit)
 }
 
 /// The workers that are swept; `usual` if the server takes no number. More than the server can have are

@@ -199,10 +199,10 @@ fn a_server_that_answers_otherwise_is_not_compared() {
 #[test]
 fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_too() {
     let (old, new) = pair();
-    let with = |environment: Option<&Environment>, wishes: &CompareOptions| {
+    let with = |environment: Option<&Environment>, options: &CompareOptions| {
         let before = machine();
         let old = Side { name: "old", journal: &old, environment: Some(&before) };
-        compare(&old, &Side { name: "new", journal: &new, environment }, wishes)
+        compare(&old, &Side { name: "new", journal: &new, environment }, options)
     };
     let moved = Environment { cpu_model: Some("Model 2".into()), ..machine() };
     let Err(NotComparable::Differ(differences)) = with(Some(&moved), &CompareOptions::default())

@@ -37,8 +37,8 @@ fn compared(
 ) -> Result<Comparison, NotComparable> {
     static MACHINE: LazyLock<Environment> = LazyLock::new(|| environment("Model 1"));
     let old = LoadSide { name: "old", result: old, environment: Some(&*MACHINE) };
-    let wishes = CompareOptions { differences, ..CompareOptions::default() };
-    compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, &wishes)
+    let options = CompareOptions { differences, ..CompareOptions::default() };
+    compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, &options)
 }
 
 #[test]

@@ -162,16 +162,16 @@ pub(super) fn machine() -> Environment {
 pub(super) fn try_compare(
     old: &Journal,
     new: &Journal,
-    wishes: &CompareOptions,
+    options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let environment = Some(machine());
     let side = |name, journal| Side { name, journal, environment: environment.as_ref() };
-    compare(&side("old", old), &side("new", new), wishes)
+    compare(&side("old", old), &side("new", new), options)
 }
 
 /// The same where they can be compared.
-pub(super) fn compared(old: &Journal, new: &Journal, wishes: &CompareOptions) -> Comparison {
-    try_compare(old, new, wishes).unwrap()
+pub(super) fn compared(old: &Journal, new: &Journal, options: &CompareOptions) -> Comparison {
+    try_compare(old, new, options).unwrap()
 }
 
 pub(super) fn conditions(conditions: &[&str]) -> CompareOptions {

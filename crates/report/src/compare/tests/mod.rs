@@ -119,13 +119,13 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     let old = with_go(10, 1, (1.0, 1.0));
     let mut new = old.clone();
     alter_all(&mut new, |it| it.load.requests_per_second *= 0.8);
-    let wishes = conditions(&["throughput < -3%", "p99 > 1s"]);
-    let text = compared(&old, &new, &wishes);
+    let options = conditions(&["throughput < -3%", "p99 > 1s"]);
+    let text = compared(&old, &new, &options);
     assert!(text.facts.nothing_differs && text.changes.is_empty(), "{text:#?}");
     assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
     let gate = text.gate.unwrap();
     assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
-    let forced = CompareOptions { differences: Differences::Force, ..wishes.clone() };
+    let forced = CompareOptions { differences: Differences::Force, ..options.clone() };
     assert!(!compared(&old, &new, &forced).changes.is_empty());
     let mut slow = new.clone();
     for run in &mut slow.runs {
@@ -133,16 +133,16 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
             it.load.requests_per_second *= 0.1;
         }
     }
-    let far = compared(&old, &slow, &wishes);
+    let far = compared(&old, &slow, &options);
     assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
     let warnings = far.facts.warnings.join("\n");
     assert!(warnings.contains("what it reads may differ"), "{far:#?}");
     let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
     let [was, is] = environment.each_ref().map(Some);
     let side = |journal, environment| Side { name: "one", journal, environment };
-    let other_kernel = compare(&side(&old, was), &side(&new, is), &wishes).unwrap();
+    let other_kernel = compare(&side(&old, was), &side(&new, is), &options).unwrap();
     assert!(!other_kernel.facts.nothing_differs);
-    let unknown = compare(&side(&old, None), &side(&new, is), &wishes).unwrap();
+    let unknown = compare(&side(&old, None), &side(&new, is), &options).unwrap();
     assert!(!unknown.facts.nothing_differs);
 }
 
@@ -283,8 +283,8 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
         journal.runs.retain(|run| run.variant.to_string() != "go/net");
         journal
     };
-    let wishes = conditions(&["throughput < -3%"]);
-    let absent = compared(&old, &without_go(with_go(10, 2, (1.0, 1.0))), &wishes);
+    let options = conditions(&["throughput < -3%"]);
+    let absent = compared(&old, &without_go(with_go(10, 2, (1.0, 1.0))), &options);
     assert_eq!(absent.facts.left_out.len(), 3, "{:#?}", absent.facts.left_out);
     assert_eq!(absent.facts.left_out[0].presence, Presence::OldOnly);
     assert!(!fails(&absent));
@@ -295,12 +295,12 @@ fn a_cell_on_one_side_is_listed_and_one_that_broke_fails_a_gate() {
         reason: "it does not build".into(),
         cause: wirebench_schema::journal::Cause::Broken,
     });
-    let broken = compared(&old, &broken, &wishes);
+    let broken = compared(&old, &broken, &options);
     assert_eq!(broken.facts.left_out[0].presence, Presence::Lost);
     let text = broken.facts.left_out[0].to_string();
     let expected = "hello go/net: only in the older result: it does not build";
     assert_eq!((text.as_str(), fails(&broken)), (expected, true));
-    let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &wishes);
+    let appeared = compared(&without_go(old), &with_go(10, 2, (1.0, 1.0)), &options);
     assert!(appeared.facts.left_out.iter().all(|it| it.presence == Presence::NewOnly));
     assert!(!fails(&appeared));
 }
@@ -345,11 +345,11 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
 #[test]
 fn the_figures_that_are_compared_can_be_chosen() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
-    let wishes = CompareOptions {
+    let options = CompareOptions {
         metrics: vec![Metric::Memory, Metric::Throughput],
         ..CompareOptions::default()
     };
-    let comparison = compared(&old, &new, &wishes);
+    let comparison = compared(&old, &new, &options);
     let mut found: Vec<_> =
         comparison.changes.iter().map(|it| (it.cell.load.as_str(), it.metric)).collect();
     found.sort_unstable();
@@ -367,8 +367,8 @@ fn the_figures_that_are_compared_can_be_chosen() {
         loads.runs.retain(|run| run.workload != "hello-idle");
         loads
     };
-    let wishes = CompareOptions { metrics: vec![Metric::MemoryIdle], ..CompareOptions::default() };
-    let comparison = compared(&nowhere(&old), &nowhere(&new), &wishes);
+    let options = CompareOptions { metrics: vec![Metric::MemoryIdle], ..CompareOptions::default() };
+    let comparison = compared(&nowhere(&old), &nowhere(&new), &options);
     let missing = "memory-idle was not measured (saturate, cost)".to_owned();
     assert!(comparison.changes.is_empty() && comparison.facts.warnings.contains(&missing));
     let shown = comparison.text(Rows::All);

@@ -12,12 +12,12 @@ fn noise_alone_is_hardly_ever_a_change() {
             USUAL.times(rate, rest)
         })
     };
-    let wishes = conditions(&["throughput < -1%", "cpu > +1%", "p99 > +1%"]);
+    let limits = conditions(&["throughput < -1%", "cpu > +1%", "p99 > +1%"]);
     for cohorts in [4, 10] {
         let experiments = 60;
         let (mut families, mut wrong) = (0, 0);
         for seed in 0..experiments {
-            let comparison = compared(&noisy(cohorts, seed), &noisy(cohorts, seed + 1000), &wishes);
+            let comparison = compared(&noisy(cohorts, seed), &noisy(cohorts, seed + 1000), &limits);
             let of = |it: &Change| (it.cell.load.clone(), it.metric);
             let all: BTreeSet<_> = comparison.changes.iter().map(of).collect();
             let moved = comparison.changes.iter().filter(|it| it.movement().is_some());
@@ -57,9 +57,9 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
             USUAL.times(go * factor * noise(place, seed, 0.003), 1.0)
         })
     };
-    let wishes = conditions(&["throughput < -3%"]);
+    let options = conditions(&["throughput < -3%"]);
     for (old, new) in [(1.08, 1.0), (1.0, 1.08)] {
-        let comparison = compared(&apart(1, old), &apart(2, new), &wishes);
+        let comparison = compared(&apart(1, old), &apart(2, new), &options);
         let change = go(&comparison, "hello", Metric::Throughput);
         let why = change.ratio.judged.inconclusive;
         assert_eq!(why, Some(Inconclusive::BaselineCheckFailed), "{change:#?}");
@@ -75,7 +75,7 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
             "{shown}"
         );
     }
-    let quiet = compared(&apart(1, 1.0), &apart(2, 1.0), &wishes);
+    let quiet = compared(&apart(1, 1.0), &apart(2, 1.0), &options);
     assert!(go(&quiet, "hello", Metric::Throughput).movement().is_some() && fails(&quiet));
 }
 

@@ -75,7 +75,7 @@ fn chart(journal: &Journal, dimension: Dimension, members: &[&WorkloadRows<'_>])
     let first = &members[0].workload;
     let metric = match first.phase {
         Phase::Saturate => Metric::Throughput,
-        phase => Metric::primary(phase),
+        Phase::Cost | Phase::Idle => Metric::primary(first.phase),
     };
     let lines = lines::lines(journal, members.iter().copied(), metric, |load, row| {
         let is_bound = metric == Metric::Throughput && row.is_limited();

@@ -26,7 +26,7 @@ pub(super) fn begin(
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
     let Setting { mut experiment, subjects, missing } = setting;
-    let mut reporter = arguments.telling.reporter();
+    let mut reporter = arguments.results.reporter();
     reporter.view = Some(stored::live);
     for it in &experiment.left_out {
         reporter.note(&format!("skipped {}: {}", it.what, it.reason));
@@ -71,7 +71,7 @@ pub(super) fn conclude(
     finished: &Finished,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let (journal, delivery) = (&finished.journal, &arguments.telling.delivery);
+    let (journal, delivery) = (&finished.journal, &arguments.results.delivery);
     let known = Known::of(journal, &finished.folder)?;
     let analysis = &arguments.view.analysis(journal);
     let gate = gates::of_run(analysis, &delivery.gate.conditions());
