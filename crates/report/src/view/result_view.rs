@@ -139,21 +139,12 @@ impl ResultView<'_> {
         pretty(self)
     }
 
-    /// The suite of the newest result, and when it began, as RFC 3339 in UTC.
-    pub(crate) fn origin(&self) -> (&str, &str) {
+    /// The suite of the newest result, when it began, as RFC 3339 in UTC, and its labels.
+    pub(crate) fn origin(&self) -> (&str, &str, &Labels) {
         match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
-            Some((Some(start), _)) => (&start.suite, &start.started),
-            Some((_, Some(load))) => ("load", &load.started),
-            _ => ("", ""),
-        }
-    }
-
-    /// The labels of the newest result.
-    pub(crate) fn labels(&self) -> Cow<'_, Labels> {
-        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
-            Some((Some(start), _)) => Cow::Borrowed(&start.labels),
-            Some((_, Some(load))) => Cow::Borrowed(&load.labels),
-            _ => Cow::Owned(Labels::default()),
+            Some((Some(start), _)) => (&start.suite, &start.started, &start.labels),
+            Some((_, Some(load))) => ("load", &load.started, &load.labels),
+            _ => ("", "", &Labels { label: None, revision: None }),
         }
     }
 
