@@ -93,6 +93,7 @@ fn copies_of_a_server_are_not_listed_as_servers() {
     summaries[0].points.extend(copies);
     let pages = pages(&summaries, &[]);
     assert!(pages.iter().all(|it| !it.path.contains('~')), "{pages:#?}");
+    assert!(pages[0].text.contains("Nothing was compared"), "{}", pages[0].text);
     assert!(!pages[0].text.contains("A/A") && !pages[0].text.contains("#2"));
 }
 
