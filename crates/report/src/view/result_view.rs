@@ -178,7 +178,7 @@ impl ResultView<'_> {
 
     /// How many figures are not.
     pub(crate) fn not_valid(&self) -> usize {
-        self.figures().filter(|(_, figure)| !figure.is_known()).count()
+        self.figures().filter(|(_, figure)| !figure.valid).count()
     }
 
     /// What a form without marks cannot say: servers that are not valid, and figures that are only bounds.
@@ -194,7 +194,14 @@ impl ResultView<'_> {
         let bounded =
             self.tracked_cells().filter(|cell| cell.figures.iter().any(|it| cell.is_bound(it)));
         let bounded = bounded.map(|cell| format!("{}: {BOUND}", cell.id.benchmark()));
-        self.absent().into_iter().chain(invalid).chain(bounded).collect()
+        let beyond = self.figures().filter(|(_, it)| it.valid && it.is_beyond_replies());
+        let beyond = beyond.map(|(cell, it)| {
+            let (name, field) = (cell.id.benchmark(), it.metric.field());
+            format!(
+                "{name}: {field} is only a lower bound, because no reply took as long, and skipped"
+            )
+        });
+        self.absent().into_iter().chain(invalid).chain(bounded).chain(beyond).collect()
     }
 
     /// Servers that forms of rows lack.
