@@ -100,6 +100,11 @@ pub(crate) fn cpu_list(text: &str) -> Result<List<u32>, String> {
 
 /// The rate over the window: `20k`, from one to another as `1k:20k`, or steps as `1k/5k/20k`.
 pub(crate) fn rate_curve(text: &str) -> Result<RateCurve, String> {
+    if text.split([':', '/']).any(str::is_empty) {
+        return Err(format!(
+            "`{text}` lacks a rate: write --rate 1k, a ramp as --rate A:B, or steps as --rate A/B/C"
+        ));
+    }
     let curve = match text.split_once(':') {
         Some((from, to)) => from.parse().and_then(|from| Ok(RateCurve::Ramp(from, to.parse()?))),
         None if text.contains('/') => {
@@ -116,6 +121,7 @@ pub(crate) fn count_of_window(text: &str) -> Result<Stop, String> {
         Some(each) => count(each).map(Stop::RequestsPerConnection),
         None => count(text).map(Stop::Requests),
     }
+    .map_err(|reason| format!("{reason}, or 200/connection for 200 on each"))
 }
 
 pub(crate) fn statuses(text: &str) -> Result<List<u16>, String> {

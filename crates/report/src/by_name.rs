@@ -99,13 +99,10 @@ mod tests {
     #[test]
     fn the_requests_of_a_name_are_added_up_over_the_runs_of_a_server() {
         let mut journal = fixtures::pair(1.0);
-        for run in &mut journal.runs {
-            let wirebench_schema::journal::Outcome::Measured(it) = &mut run.outcome else {
-                continue;
-            };
+        fixtures::alter_all(&mut journal, |it| {
             it.load.window_ns = 1_000_000_000;
             it.load.by_name = vec![named("list", 10), named("user", 20)];
-        }
+        });
         let analysis = Analysis::of(&journal);
         let rows = &analysis.workloads[0].rows;
         let runs = rows[0].measurements().count() as u64;

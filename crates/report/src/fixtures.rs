@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
+    environment::Environment,
     journal::{
         Bound, Cost, Counts, Described, FixedRate, IdleMeasurement, JOURNAL_FORMAT, Journal,
         Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Verified, Weight,
@@ -36,6 +37,12 @@ duration = "1s"
 
 /// The noise of six blocks: the same for all rows with the same turn, and about 0.3 %.
 pub(crate) const NOISE: [f64; 6] = [0.997, 1.002, 1.004, 0.999, 1.003, 0.996];
+
+/// A machine with this CPU.
+pub(crate) fn environment(cpu_model: &str) -> Environment {
+    let cpu_model = Some(cpu_model.to_owned());
+    Environment { cpu_model, cpus_online: 2, ..Environment::default() }
+}
 
 /// A journal of three variants without a run.
 pub(crate) fn journal() -> Journal {
@@ -85,7 +92,7 @@ pub(crate) fn journal_of(suite: &str) -> Journal {
     })
 }
 
-fn load(rate: f64, errors: u64) -> LoadReport {
+pub(crate) fn load(rate: f64, errors: u64) -> LoadReport {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     LoadReport {
         window_ns: 1_000_000_000,

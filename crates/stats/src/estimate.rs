@@ -30,12 +30,6 @@ impl Interval {
         other.contains(self.low) && other.contains(self.high)
     }
 
-    /// Whether the two have a value in common.
-    #[must_use]
-    pub fn overlaps(&self, other: &Interval) -> bool {
-        self.low <= other.high && other.low <= self.high
-    }
-
     /// From end to end, in the unit of the values.
     #[must_use]
     pub fn width(&self) -> f64 {
@@ -54,7 +48,8 @@ impl Interval {
 /// A value that stands for several blocks.
 #[derive(Clone, Copy, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The value.
+    /// The value; null of a ratio to 0.
+    #[schemars(with = "Option<f64>")]
     pub value: f64,
     /// Its interval; absent with few blocks.
     pub interval: Option<Interval>,
@@ -74,8 +69,6 @@ mod tests {
         assert!(!AROUND_ONE.contains(1.03) && !AROUND_ONE.contains(f64::NAN));
         assert!(AROUND_ONE.lies_within(&AROUND_ONE));
         assert!(!AROUND_ONE.lies_within(&Interval { low: 0.99, high: 1.1 }));
-        assert!(AROUND_ONE.overlaps(&Interval { low: 1.02, high: 2.0 }));
-        assert!(!AROUND_ONE.overlaps(&Interval { low: 1.03, high: 2.0 }));
     }
 
     #[test]

@@ -234,15 +234,10 @@ impl Work<'_> {
     fn note_what_did_not_help(&mut self, left: &Setup) -> anyhow::Result<()> {
         let packages = left.packages.iter().map(|name| (package_key(name), name.as_str()));
         let fetches = left.fetches.iter().map(|fetch| (fetch.shown(), fetch.what.as_str()));
-        let left: Vec<(String, String)> =
-            packages.chain(fetches).map(|(key, what)| (key, what.to_owned())).collect();
-        for (key, what) in left {
-            let failed = self.attempts.failure(&key).is_some();
-            if !failed && self.done.contains(&key) {
-                self.record(
-                    &key,
-                    Some("the command succeeded and the requirement is still missing"),
-                )?;
+        let said = "the command succeeded and the requirement is still missing";
+        for (key, what) in packages.chain(fetches) {
+            if self.attempts.failure(&key).is_none() && self.done.contains(&key) {
+                self.record(&key, Some(said))?;
                 self.failed.push(format!("{what}: its command succeeded, but it is still missing"));
             }
         }

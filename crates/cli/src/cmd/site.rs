@@ -191,11 +191,10 @@ fn results_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::
         found.push(folder.to_owned());
         return Ok(());
     }
-    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let mut folders: Vec<PathBuf> =
-        entries.iter().map(fs::DirEntry::path).filter(|path| path.is_dir()).collect();
+    let entries = fs::read_dir(folder)?.map(|it| it.map(|it| it.path()));
+    let mut folders = entries.collect::<Result<Vec<_>, _>>()?;
     folders.sort();
-    for inner in folders.iter().filter(|_| depth > 0) {
+    for inner in folders.iter().filter(|it| depth > 0 && it.is_dir()) {
         results_below(inner, depth - 1, found)?;
     }
     Ok(())

@@ -4,7 +4,7 @@
 use anyhow::Context as _;
 use serde::de::IgnoredAny;
 use std::{
-    fmt, fs,
+    fs,
     path::{Path, PathBuf},
 };
 use wirebench_experiment::{experiment::write_environment, journal};
@@ -37,11 +37,6 @@ pub(crate) struct StoredLoad {
 }
 
 impl StoredLoad {
-    fn new(result: LoadResult, environment: Option<Environment>) -> Self {
-        let machine = environment.as_ref().and_then(stored::cpu);
-        Self { result, environment, machine }
-    }
-
     pub(crate) fn side<'a>(&'a self, name: &'a str) -> LoadSide<'a> {
         LoadSide { name, result: &self.result, environment: self.environment.as_ref() }
     }
@@ -67,49 +62,53 @@ fn file_in(folder: &Path) -> Option<PathBuf> {
 
 /// Reads the load that `path` is or has; none if that is something else.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Option<StoredLoad>> {
-    let Some((_, result)) = found(path)? else { return Ok(None) };
+    let Ok((_, result)) = found(path)? else { return Ok(None) };
     let environment = journal::environment(stored::folder(path)).map_err(usage)?;
-    Ok(Some(StoredLoad::new(result, environment)))
+    let machine = environment.as_ref().and_then(stored::cpu);
+    Ok(Some(StoredLoad { result, environment, machine }))
 }
 
 /// The JSON of the load that `path` is or has.
 pub(crate) fn text(path: &Path) -> anyhow::Result<Option<String>> {
-    Ok(found(path)?.map(|(text, _)| text))
+    Ok(found(path)?.ok().map(|(text, _)| text))
 }
 
 /// The load whose result `path` is or has.
 pub(crate) fn config(path: &Path) -> anyhow::Result<LoadConfig> {
-    if let Some(load) = read(path)? {
-        return Ok(load.result.report.config);
+    match found(path)? {
+        Ok((_, result)) => Ok(result.report.config),
+        Err(why) => Err(usage(format!(
+            "--config {}: {why}; give a result of `wirebench load --output`, or its {LOAD_FILE}",
+            path.display()
+        ))),
     }
-    let json = journal::regular(path).map(|it| serde_json::from_slice::<IgnoredAny>(&it));
-    let why = match json {
-        Err(_) if path.is_dir() => format!("it has no {LOAD_FILE}"),
-        Err(error) => error.to_string(),
-        Ok(Err(error)) => format!("it is not the JSON of a load: {error}"),
-        Ok(Ok(_)) => "it is the JSON of something else".to_owned(),
-    };
-    let path = path.display();
-    Err(usage(format!(
-        "--config {path}: {why}; give a result of `wirebench load --output`, or its {LOAD_FILE}"
-    )))
 }
 
-fn found(path: &Path) -> anyhow::Result<Option<(String, LoadResult)>> {
-    let own = file_in(path).filter(|_| !journal::is_in(path));
-    let file = own.clone().unwrap_or_else(|| path.to_owned());
-    // The reader of journals says what is wrong with other files.
-    let Ok(bytes) = journal::regular(&file) else { return Ok(None) };
-    let damaged = |reason: &dyn fmt::Display| usage(format!("{}: {reason}", file.display()));
+/// The JSON and the load, or why there is none. A file with the name of a load that is none is damaged.
+fn found(path: &Path) -> anyhow::Result<Result<(String, LoadResult), String>> {
+    let file = file_in(path).filter(|_| !journal::is_in(path)).unwrap_or_else(|| path.into());
+    let bytes = match journal::regular(&file) {
+        Ok(bytes) => bytes,
+        Err(_) if path.is_dir() => return Ok(Err(format!("it has no {LOAD_FILE}"))),
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let damaged = |reason: &str| usage(format!("{}: {reason}", file.display()));
+    let no_load = |why: String| match file.ends_with(LOAD_FILE) || file.ends_with(ARCHIVE_FILE) {
+        true => Err(damaged(&format!("the load is damaged: {why}"))),
+        false => Ok(Err(format!("it is not the JSON of a load: {why}"))),
+    };
     let text = match journal::unpacked(bytes) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) if own.is_none() => return Ok(None),
-        Err(error) => return Err(damaged(&format!("the load is damaged: {error}"))),
+        Err(error) => return no_load(error.to_string()),
     };
     let text = out::hide(text, |it| secrets::hidden_json(&it));
-    let Some(parsed) = LoadResult::parse(&text) else { return Ok(None) };
-    let result = parsed.map_err(|reason| damaged(&reason))?;
-    Ok(Some((text, result)))
+    match LoadResult::parse(&text) {
+        Some(parsed) => Ok(Ok((text, parsed.map_err(|reason| damaged(&reason))?))),
+        None => no_load(match serde_json::from_str::<IgnoredAny>(&text) {
+            Err(error) => error.to_string(),
+            Ok(_) => "it is the JSON of something else".to_owned(),
+        }),
+    }
 }
 
 /// A folder that a load is written to when it is over.
@@ -137,8 +136,8 @@ impl LoadFolder {
         if let Some(environment) = &self.environment {
             write_environment(environment, &self.path)?;
         }
-        let stored = StoredLoad::new(result.clone(), self.environment.clone());
-        let load = stored.load(gate);
+        let machine = self.environment.as_ref().and_then(stored::cpu);
+        let load = Load { result, machine: machine.as_deref(), gate };
         let page = redacted(&printable(&load.html()));
         for (name, text) in [(LOAD_FILE, load.json()), (HTML_FILE, page)] {
             let path = self.path.join(name);

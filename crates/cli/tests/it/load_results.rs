@@ -4,7 +4,7 @@ use crate::{
     load::served,
     world::{World, assert_has},
 };
-use std::{fs, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, fs, path::PathBuf, time::Duration};
 use wirebench_schema::load::{BodyCheck, LoadConfig, LoadModel, LoadResult, Stop};
 
 /// A short load that writes a folder in `results`, and the folder.
@@ -22,7 +22,7 @@ fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
 
 fn entries(folder: &std::path::Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path()).collect()
+    entries.map(|entry| entry.unwrap().path()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Two requests of the built-in server, as a file.
@@ -43,9 +43,8 @@ fn a_folder_has_the_result_the_machine_and_a_page() {
     let (printed, folder) =
         folder(&world, &["--requests", &requests, "-H", "Cookie: secret", &url]);
     assert_has(&printed, &["Requests/sec:", "Report: ", "report.html"]);
-    let mut names: Vec<_> =
+    let names: Vec<_> =
         entries(&folder).iter().map(|it| it.file_name().unwrap().to_owned()).collect();
-    names.sort();
     assert_eq!(names, ["environment.json", "load.json", "report.html"]);
     let text = fs::read_to_string(folder.join("load.json")).unwrap();
     let result = LoadResult::parse(&text).unwrap().unwrap();
@@ -124,8 +123,7 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
     let folder = folder(&world, &["-H", "Cookie: hidden-value", &url]).1.display().to_string();
     assert_eq!(world.stdout(&["report", &folder, "--archive", "kept"]), "kept\n");
     let kept = world.folder.path().join("kept");
-    let mut names = entries(&kept);
-    names.sort();
+    let names = entries(&kept);
     assert_eq!(names, ["environment.json", "load.json.gz"].map(|it| kept.join(it)));
     let json = |result: &str| world.stdout(&["report", result, "--json"]);
     assert_eq!(json("kept"), json(&folder));
@@ -140,6 +138,12 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
     fs::write(kept.join("load.json.gz"), &bytes[..bytes.len() - 6]).unwrap();
     let damaged = "kept/load.json.gz: the load is damaged: unexpected end of file";
     world.wirebench(&["report", "kept"]).assert_error(2, damaged);
+    fs::write(kept.join("load.json"), "{\n  \"format\": 4,\n").unwrap();
+    let damaged =
+        "kept/load.json: the load is damaged: EOF while parsing an object at line 3 column 0";
+    for arguments in [["report", "kept"], ["load", "--config=kept"], ["report", "kept/load.json"]] {
+        world.wirebench(&arguments).assert_error(2, damaged);
+    }
 }
 
 #[test]

@@ -56,9 +56,9 @@ fn own_address() -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip()).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
 }
 
-/// It went through to its report. On a busy machine a short load may stay without a reply.
+/// Checks that it went through to its report. On a busy machine a short load may stay without a reply.
 #[track_caller]
-fn assert_went_through(outcome: &Outcome) {
+pub(crate) fn assert_went_through(outcome: &Outcome) {
     let has_ended = matches!(outcome.code, Some(0 | 1)) && !outcome.stderr.contains("panicked");
     assert!(has_ended && outcome.stdout.contains("\nReport: "), "{outcome:#?}");
 }

@@ -22,6 +22,7 @@ use crate::{
     from::carrier,
     hosts::{Network, SERVER},
     servers,
+    services::assert_went_through,
     world::{ONE_STATE, Outcome, Running, World, assert_has, program},
 };
 
@@ -73,13 +74,6 @@ fn tls_api(world: &World) -> (String, String) {
         }
     });
     (url, file.to_str().unwrap().to_owned())
-}
-
-/// It went through to its report. On a busy machine a short load may stay without a reply.
-#[track_caller]
-fn assert_went_through(outcome: &Outcome) {
-    let has_ended = matches!(outcome.code, Some(0 | 1)) && !outcome.stderr.contains("panicked");
-    assert!(has_ended && outcome.stdout.contains("\nReport: "), "{outcome:#?}");
 }
 
 #[test]

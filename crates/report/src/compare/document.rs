@@ -68,7 +68,6 @@ impl Comparison {
         let has_basis = !self.is_of_loads() && !self.facts.nothing_differs;
         setting.extend(has_basis.then(|| words::basis(self)));
         let more = vec![
-            Block::list("compared with --force despite these differences", forced),
             Block::list("warnings", self.facts.warnings.clone()),
             Block::list("versions that differ", self.facts.versions.clone()),
             Block::list("not compared", left_out),
@@ -78,6 +77,7 @@ impl Comparison {
             Block::Details(vec![Block::Lines(setting)]),
             Block::Headline(words::summary(self), None),
             Block::Lines(scope.into_iter().collect()),
+            Block::list("compared with --force despite these differences", forced),
             Block::Table(self.table(rows)),
             self.ratios(),
             conditions_block(self.gate.as_ref()),

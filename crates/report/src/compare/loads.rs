@@ -73,12 +73,12 @@ fn against(mut cell: Cell, old: &Cell) -> (Cell, Vec<Change>) {
         let value = if is_same { 1.0 } else { value };
         let reads = before.map_or(Reads::Exactly, |it| figure.reads.with(it.reads.inverse()));
         let estimate = Estimate { value, interval: None, samples: 1 };
-        let is_valid = figure.valid && before.is_some_and(|it| it.valid);
+        let is_valid = figure.valid && before.is_some_and(|it| it.valid) && value.is_finite();
         let ratio = Ratio {
             reference: before.map(|it| it.value),
             ..Ratio::of(Reference::Older, JudgedRatio::unjudged(estimate, reads), is_valid)
         };
-        figure.ratios.extend(value.is_finite().then(|| ratio.clone()));
+        figure.ratios.extend(before.map(|_| ratio.clone()));
         let is_shown = match figure.metric {
             Metric::Throughput | Metric::Errors => true,
             Metric::Latency(it) => ![P75, P95].contains(&it),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Change, Comparison, Movement, Yardstick};
 use crate::{
     analysis::{Claim, Metric},
-    figure_text::change_of,
+    figure_text::{change_of, value},
     interval,
 };
 
@@ -23,16 +23,22 @@ pub(super) fn scope(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// `10 figures compared: 2 worse, 1 better, 7 the same`, or of loads `requests/s -5.0 %, p50 +1.0 %, p99 +12 %`.
+/// `10 figures compared: 2 worse, 1 better, 7 the same`, or of loads `requests/s -5.0 %, p50 +1.0 %, p99 +12 %,
+/// errors 0 to 5`.
 pub(super) fn summary(comparison: &Comparison) -> String {
     if comparison.is_of_loads() {
-        let is_shown = |it: &&Change| {
-            let main = [Metric::Throughput, Metric::P50, Metric::P99];
-            it.cell.request.is_none() && main.contains(&it.metric)
+        let whole = comparison.changes.iter().filter(|it| it.cell.request.is_none());
+        let part = |it: &Change| match (it.metric, it.ratio.reference) {
+            (Metric::Throughput | Metric::P50 | Metric::P99, _) => {
+                Some(change_of(it.metric, &it.ratio.judged))
+            }
+            (Metric::Errors, Some(old)) if old + it.value > 0.0 => {
+                let [old, new] = [old, it.value].map(|errors| value(Metric::Errors, errors));
+                Some(format!("errors {old} to {new}"))
+            }
+            _ => None,
         };
-        let shown = comparison.changes.iter().filter(is_shown);
-        let shown: Vec<_> = shown.map(|it| change_of(it.metric, &it.ratio.judged)).collect();
-        return shown.join(", ");
+        return whole.filter_map(part).collect::<Vec<_>>().join(", ");
     }
     let [worse, better] = [Movement::Worse, Movement::Better]
         .map(|wanted| comparison.changes.iter().filter(|it| it.movement() == Some(wanted)).count());

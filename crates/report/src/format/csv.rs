@@ -22,8 +22,8 @@ use Cell::{Figure, Ratio, Result, Row};
 const COLUMNS: &[(&str, Cell)] = &[
     ("suite", Result(|it| it.origin().0.to_owned())),
     ("started", Result(|it| it.origin().1.to_owned())),
-    ("label", Result(|it| it.labels().label.clone().unwrap_or_default())),
-    ("revision", Result(|it| it.labels().revision.clone().unwrap_or_default())),
+    ("label", Result(|it| it.origin().2.label.clone().unwrap_or_default())),
+    ("revision", Result(|it| it.origin().2.revision.clone().unwrap_or_default())),
     ("load", Row(|it| it.id.load.clone())),
     ("request", Row(|it| it.id.request.clone().unwrap_or_default())),
     ("phase", Row(|it| it.id.phase.to_string())),
@@ -53,15 +53,20 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("low", Figure(|it| Some(it.interval?.low.to_string()))),
     ("high", Figure(|it| Some(it.interval?.high.to_string()))),
     ("figure_valid", Figure(|it| Some(it.valid.to_string()))),
-    ("ratio", Ratio(|it| Some(it.judged.estimate.value.to_string()))),
+    ("ratio", Ratio(|it| finite(it.judged.estimate.value))),
     ("ratio_low", Ratio(|it| Some(it.judged.estimate.interval?.low.to_string()))),
     ("ratio_high", Ratio(|it| Some(it.judged.estimate.interval?.high.to_string()))),
     ("reads", Ratio(|it| Some(it.judged.reads.name().to_owned()))),
     ("claim", Ratio(|it| Some(it.judged.claim?.name().to_owned()))),
+    ("reference", Ratio(|it| Some(it.reference?.to_string()))),
 ];
 
 fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |it| it.to_string())
+}
+
+fn finite(value: f64) -> Option<String> {
+    value.is_finite().then(|| value.to_string())
 }
 
 /// All of it, with a first line of names.
@@ -99,9 +104,7 @@ pub(crate) fn record(cells: impl Iterator<Item = String>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing into memory does not fail, and there is nothing but UTF-8.
     let _ = writer.write_record(cells.map(|it| escape::csv(&it)));
-    writer
-        .into_inner()
-        .map_or_else(|_| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 #[cfg(test)]

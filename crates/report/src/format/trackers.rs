@@ -31,26 +31,14 @@ struct Point {
     extra: String,
 }
 
-/// A figure or a ratio.
-struct Value {
-    /// The metric's field, with `_ratio` after it if it is one.
-    measure: String,
-    unit: &'static str,
-    value: f64,
-    interval: Option<Interval>,
-}
-
 /// Bencher Metric Format: an object of benchmarks, each an object of measures.
 pub(super) fn bencher(view: &ResultView<'_>) -> String {
     let mut benchmarks: BTreeMap<String, BTreeMap<String, Measure>> = BTreeMap::new();
     for (row, figure) in view.tracked() {
-        for it in values(figure) {
-            let measure = Measure {
-                value: it.value,
-                lower_value: it.interval.map(|it| it.low),
-                upper_value: it.interval.map(|it| it.high),
-            };
-            benchmarks.entry(row.id.benchmark()).or_default().insert(it.measure, measure);
+        for (name, _, value, interval) in values(figure) {
+            let (lower_value, upper_value) = interval.map(|it| (it.low, it.high)).unzip();
+            let measure = Measure { value, lower_value, upper_value };
+            benchmarks.entry(row.id.benchmark()).or_default().insert(name, measure);
         }
     }
     pretty(&benchmarks)
@@ -65,34 +53,35 @@ pub(super) fn github_action_benchmark(view: &ResultView<'_>) -> String {
     let less = view.cells.iter().flat_map(|row| &row.figures).any(|it| is_less(it.metric));
     let tracked = view.tracked().filter(|(_, figure)| is_less(figure.metric) == less);
     let points = tracked.flat_map(|(row, figure)| {
-        values(figure).into_iter().map(move |it| Point {
-            name: format!("{} {}", row.id.benchmark(), it.measure),
-            unit: it.unit,
-            value: it.value,
-            range: it.interval.map(|it| format!("{}..{}", it.low, it.high)),
+        values(figure).map(move |(name, unit, value, interval)| Point {
+            name: format!("{} {name}", row.id.benchmark()),
+            unit,
+            value,
+            range: interval.map(|it| format!("{}..{}", it.low, it.high)),
             extra: extra(view, row, figure),
         })
     });
     pretty(&points.collect::<Vec<_>>())
 }
 
-fn values(figure: &Figure) -> Vec<Value> {
+/// The field, unit, value and interval of a figure, and of its ratio.
+fn values(figure: &Figure) -> impl Iterator<Item = (String, &'static str, f64, Option<Interval>)> {
     let field = figure.metric.field();
-    let of = |measure, unit, value, interval| Value { measure, unit, value, interval };
-    let own = of(field.to_owned(), figure.metric.unit(), figure.value, figure.interval);
+    let own = (field.to_owned(), figure.metric.unit(), figure.value, figure.interval);
     let ratio = figure.ratio().filter(|it| it.valid).map(|it| it.judged.estimate);
-    let ratio = ratio.map(|it| of(format!("{field}_ratio"), "ratio", it.value, it.interval));
-    std::iter::once(own).chain(ratio).collect()
+    let ratio = ratio.map(|it| (format!("{field}_ratio"), "ratio", it.value, it.interval));
+    std::iter::once(own).chain(ratio)
 }
 
 /// What a reader of a point should know of it.
 fn extra(view: &ResultView<'_>, row: &Cell, figure: &Figure) -> String {
-    let (runs, (suite, started)) = (count(row.runs.measured, "run"), view.origin());
+    let (runs, (suite, started, _)) = (count(row.runs.measured, "run"), view.origin());
     let mut text = format!("suite {suite}, {started}, {runs}");
     if row.is_bound(figure) {
         text += &format!("\n{BOUND}");
     }
-    if let Some(ratio) = figure.ratio().map(|it| &it.judged) {
+    if let Some(ratio) = figure.ratio().filter(|it| it.judged.estimate.value.is_finite()) {
+        let ratio = &ratio.judged;
         let claim = ratio.claim.map_or_else(String::new, |it| format!(", {}", it.name()));
         let (value, reads) = (ratio.estimate.value, ratio.reads.name());
         text += &format!("\nratio {value:.3} ({reads}){claim}");

@@ -6,8 +6,8 @@ use crate::{
     Details, Report,
     compare::{CompareOptions, LoadSide, compare_loads},
     fixtures::{
-        add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, measured,
-        pair, rate, reason, run, with_reason,
+        self, add_reason, alter, alter_runs, assert_golden, cost_pair, journal_of, limited, pair,
+        rate, reason, run, with_reason,
     },
     load::{self, Load},
     schemas::tests::valid,
@@ -38,10 +38,7 @@ fn shown(gate: &Gate) -> String {
 }
 
 fn load() -> LoadReport {
-    let Outcome::Measured(measured) = measured(20_000.0, 20, &[]) else {
-        panic!("it was measured")
-    };
-    measured.load
+    fixtures::load(20_000.0, 20)
 }
 
 /// A load of two named requests, of which one is slow and fails at times.

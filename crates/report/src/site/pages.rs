@@ -22,6 +22,8 @@ use crate::{
 
 const ONE_LOAD: &str =
     "Each is one load, so a difference between two of them has no interval: it may be noise.";
+const NOTHING_COMPARED: &str = "Nothing was compared: this needs two runs of the same suite and programs on the same \
+                                machine. Nothing is claimed of loads.";
 /// Characters of the name of a file, which may be 255 with its end.
 const LONGEST_NAME: usize = 200;
 
@@ -104,12 +106,13 @@ fn index(results: &[Summary], changes: &[Changes]) -> String {
         }
         section {
             h2 { "Changes" }
-            @if changed.is_empty() { p { "No significant change." } }
+            @if compared == 0 { p { (NOTHING_COMPARED) } }
+            @else if changed.is_empty() { p { "No significant change." } }
             @for (run, changes) in changed { (change(run, changes)) }
         }
         section { h2 { "Runs" } (run_table("runs", &runs, "", |_| None)) }
         @if !loads.is_empty() {
-            section { h2 { "Loads" } (run_table("loads", &loads, "", |_| None)) }
+            section { h2 { "Loads" } p.legend { (ONE_LOAD) } (run_table("loads", &loads, "", |_| None)) }
         }
         section {
             h2 { "Servers" }

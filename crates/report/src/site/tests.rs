@@ -4,14 +4,9 @@ use super::*;
 use crate::{
     analysis::Analysis,
     compare::Side,
-    fixtures::{assert_golden_page, pair},
+    fixtures::{assert_golden_page, environment, pair},
 };
-use wirebench_schema::{environment::Environment, journal::Journal};
-
-fn environment(cpu_model: &str) -> Environment {
-    let cpu_model = Some(cpu_model.to_owned());
-    Environment { cpu_model, cpus_online: 2, ..Environment::default() }
-}
+use wirebench_schema::journal::Journal;
 
 /// A run on this day, in which go/net has this share of the baseline's throughput.
 fn run(day: u32, throughput: f64) -> Journal {
@@ -98,6 +93,7 @@ fn copies_of_a_server_are_not_listed_as_servers() {
     summaries[0].points.extend(copies);
     let pages = pages(&summaries, &[]);
     assert!(pages.iter().all(|it| !it.path.contains('~')), "{pages:#?}");
+    assert!(pages[0].text.contains("Nothing was compared"), "{}", pages[0].text);
     assert!(!pages[0].text.contains("A/A") && !pages[0].text.contains("#2"));
 }
 

@@ -139,21 +139,12 @@ impl ResultView<'_> {
         pretty(self)
     }
 
-    /// The suite of the newest result, and when it began, as RFC 3339 in UTC.
-    pub(crate) fn origin(&self) -> (&str, &str) {
+    /// The suite of the newest result, when it began, as RFC 3339 in UTC, and its labels.
+    pub(crate) fn origin(&self) -> (&str, &str, &Labels) {
         match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
-            Some((Some(start), _)) => (&start.suite, &start.started),
-            Some((_, Some(load))) => ("load", &load.started),
-            _ => ("", ""),
-        }
-    }
-
-    /// The labels of the newest result.
-    pub(crate) fn labels(&self) -> Cow<'_, Labels> {
-        match self.results.last().map(|it| (it.start.as_deref(), it.load.as_deref())) {
-            Some((Some(start), _)) => Cow::Borrowed(&start.labels),
-            Some((_, Some(load))) => Cow::Borrowed(&load.labels),
-            _ => Cow::Owned(Labels::default()),
+            Some((Some(start), _)) => (&start.suite, &start.started, &start.labels),
+            Some((_, Some(load))) => ("load", &load.started, &load.labels),
+            _ => ("", "", &Labels { label: None, revision: None }),
         }
     }
 
@@ -187,7 +178,7 @@ impl ResultView<'_> {
 
     /// How many figures are not.
     pub(crate) fn not_valid(&self) -> usize {
-        self.figures().filter(|(_, figure)| !figure.is_known()).count()
+        self.figures().filter(|(_, figure)| !figure.valid).count()
     }
 
     /// What a form without marks cannot say: servers that are not valid, and figures that are only bounds.
@@ -203,7 +194,14 @@ impl ResultView<'_> {
         let bounded =
             self.tracked_cells().filter(|cell| cell.figures.iter().any(|it| cell.is_bound(it)));
         let bounded = bounded.map(|cell| format!("{}: {BOUND}", cell.id.benchmark()));
-        self.absent().into_iter().chain(invalid).chain(bounded).collect()
+        let beyond = self.figures().filter(|(_, it)| it.valid && it.is_beyond_replies());
+        let beyond = beyond.map(|(cell, it)| {
+            let (name, field) = (cell.id.benchmark(), it.metric.field());
+            format!(
+                "{name}: {field} is only a lower bound, because no reply took as long, and skipped"
+            )
+        });
+        self.absent().into_iter().chain(invalid).chain(bounded).chain(beyond).collect()
     }
 
     /// Servers that forms of rows lack.

@@ -325,8 +325,9 @@ impl Shown {
         };
         let pairs = usable.chunks_exact(2).map(|pair| (pair[0], pair[1]));
         let pairs: Vec<(&Verdicts, &Verdicts)> = pairs.filter(same).collect();
+        let have_none = |a: Interval, b: Interval| a.high < b.low || b.high < a.low;
         let is_disjoint = |(one, other): &&(&Verdicts, &Verdicts)| {
-            one.rows.iter().zip(&other.rows).any(|(a, b)| !a.interval.overlaps(&b.interval))
+            one.rows.iter().zip(&other.rows).any(|(a, b)| have_none(a.interval, b.interval))
         };
         let half_width = |row: usize| {
             let widths: Vec<f64> = usable.iter().map(|run| run.rows[row].half_width()).collect();

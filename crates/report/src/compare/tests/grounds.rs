@@ -214,6 +214,8 @@ fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_t
     let forced = with(Some(&moved), &forced()).unwrap();
     assert_eq!(forced.facts.forced, differences);
     assert!(forced.changes[0].movement().is_some());
+    let shown = forced.markdown().split("<details>").next().unwrap().to_owned();
+    assert!(shown.contains("with --force despite"), "{shown}");
     let updated = Environment { kernel: "6.2.0".into(), ..machine() };
     let warned = with(Some(&updated), &CompareOptions::default()).unwrap();
     assert_eq!(warned.facts.warnings, ["kernel was `6.1.0` and is `6.2.0`"]);

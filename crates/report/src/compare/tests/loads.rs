@@ -2,18 +2,15 @@
 
 use super::*;
 use crate::{
-    fixtures::{assert_golden, assert_golden_page},
+    fixtures::{assert_golden, assert_golden_page, environment},
     format::Format,
     load::tests::result,
     schemas::tests::valid,
+    view::tests::figure_of,
 };
 use std::sync::LazyLock;
 use wirebench_schema::environment::Environment;
 use wirebench_schema::load::{IdleMode, LoadModel, LoadResult, RateCurve, RequestOrder};
-
-fn environment(cpu_model: &str) -> Environment {
-    Environment { cpu_model: Some(cpu_model.to_owned()), ..Environment::default() }
-}
 
 /// The same load of a server that is slower.
 fn slower() -> LoadResult {
@@ -50,9 +47,15 @@ fn figures_stand_side_by_side_without_a_verdict() {
     let value = valid("result", &comparison.json());
     assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["value"], 18_000.0 / 19_995.0);
     let csv = Format::Csv.write(&comparison, None).text;
-    assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,"), "{csv}");
-    let back = compared(&new, &old, Differences::Refuse).unwrap().text(Rows::ThatCount);
-    assert!(back.contains("errors            0       20        -\n"), "{back}");
+    assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,,,exactly,,9846783\n"), "{csv}");
+    let back = compared(&new, &old, Differences::Refuse).unwrap();
+    let text = back.text(Rows::ThatCount);
+    assert!(text.contains("errors            0       20        -\n"), "{text}");
+    let json = valid("result", &back.json());
+    let ratio = &figure_of(&json["cells"][1], "errors")["ratios"][0];
+    assert_eq!((&ratio["reference"], &ratio["value"]), (&0.0.into(), &().into()));
+    let csv = Format::Csv.write(&back, None).text;
+    assert!(csv.contains(",errors,requests,20,,,true,,,,exactly,,0\n"), "{csv}");
 }
 
 #[test]

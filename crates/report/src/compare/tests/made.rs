@@ -153,8 +153,7 @@ pub(super) fn machine() -> Environment {
     Environment {
         architecture: "x86_64".into(),
         kernel: "6.1.0".into(),
-        cpu_model: Some("Model 1".into()),
-        ..Environment::default()
+        ..fixtures::environment("Model 1")
     }
 }
 

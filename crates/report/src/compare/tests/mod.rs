@@ -128,11 +128,7 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     let forced = CompareOptions { differences: Differences::Force, ..options.clone() };
     assert!(!compared(&old, &new, &forced).changes.is_empty());
     let mut slow = new.clone();
-    for run in &mut slow.runs {
-        if let Outcome::Measured(it) = &mut run.outcome {
-            it.load.requests_per_second *= 0.1;
-        }
-    }
+    alter_all(&mut slow, |it| it.load.requests_per_second *= 0.1);
     let far = compared(&old, &slow, &options);
     assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
     let warnings = far.facts.warnings.join("\n");
