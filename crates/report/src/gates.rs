@@ -25,7 +25,7 @@ use wirebench_stats::Interval;
 use crate::{
     analysis::{Analysis, LimitSide, Metric, MetricFacts, Role},
     build,
-    not_measured::{is_named, not_measured},
+    not_measured::{self, is_named},
     view::{Cell, CellId, ConditionResult, Hit, Lost, Verb},
 };
 
@@ -90,8 +90,7 @@ fn lost(journal: &Journal, evidence: &Evidence<'_>, conditions: &[Condition]) ->
         it.runs.measured == 0 && is_judged && conditions.iter().any(by)
     };
     let lost = evidence.cells.iter().filter(is_concerned).filter_map(|it| {
-        let reason = not_measured(journal, &it.id.variant()?, Some(&it.id.load));
-        let reason = reason.unwrap_or_else(|| "was not run".to_owned());
+        let reason = not_measured::lost(journal, &it.id.variant()?, &it.id.load);
         Some(Lost { cell: it.id.clone(), reason })
     });
     // Servers that were named and have no row.

@@ -1,11 +1,21 @@
 //! Why a server has no figures, in one wording for all verbs.
 
-use wirebench_schema::{id::VariantId, journal::Journal};
+use wirebench_schema::{
+    id::VariantId,
+    journal::{EndReason, Journal},
+};
 
 /// True if the command of a run names `variant`, so that its absence is a failure.
 #[must_use]
 pub fn is_named(journal: &Journal, variant: &VariantId) -> bool {
     journal.start.command.iter().any(|word| variant.matches(word))
+}
+
+/// Why `variant`, which should have figures in this workload, has none.
+pub(crate) fn lost(journal: &Journal, variant: &VariantId, workload: &str) -> String {
+    let is_interrupted = journal.end.as_ref().map(|it| it.reason) == Some(EndReason::Interrupted);
+    let other = if is_interrupted { "was not run: interrupted" } else { "was not run" };
+    not_measured(journal, variant, Some(workload)).unwrap_or_else(|| other.to_owned())
 }
 
 /// Why `variant` has no figures, in this workload or in any. None if no cause is recorded.

@@ -222,16 +222,16 @@ impl Ab<'_> {
             (Some(EndReason::Budget), Some(budget)) => {
                 // The fewest cohorts may have taken longer.
                 let spent = self.spent().unwrap_or_default().max(budget);
-                format!("--budget {}", write_duration(whole(spent.saturating_mul(TO_HALVE))))
+                let enough = Duration::from_secs((spent.saturating_mul(TO_HALVE)).as_secs().max(1));
+                format!("--budget {}", write_duration(enough))
             }
             (Some(EndReason::Precise), _) => {
                 let goal = start.goal.precision.unwrap_or(ratio.judged.margin);
                 format!("--precision {}", percent(goal / 2.0).replace(' ', ""))
             }
             (Some(_), _) => {
-                let made = u32::try_from(ratio.judged.estimate.samples).unwrap_or(u32::MAX);
-                let least = u32::try_from(MIN_COHORTS).unwrap_or(u32::MAX);
-                format!("--{}s {}", self.noun(), made.saturating_mul(TO_HALVE).max(least))
+                let enough = ratio.judged.estimate.samples * TO_HALVE as usize;
+                format!("--{}s {}", self.noun(), enough.max(MIN_COHORTS))
             }
         };
         format!("next step: {step} to halve the interval")
@@ -248,9 +248,4 @@ impl Ab<'_> {
 
 fn ended(journal: &Journal) -> Option<EndReason> {
     journal.end.as_ref().map(|end| end.reason)
-}
-
-/// A duration that is easy to type.
-fn whole(duration: Duration) -> Duration {
-    Duration::from_secs(duration.as_secs().max(1))
 }

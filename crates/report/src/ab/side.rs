@@ -6,7 +6,7 @@ use wirebench_schema::journal::{Described, Journal, Reason, Run};
 use crate::{
     analysis::{Metric, WorkloadRows, are_builds, asked_for},
     compare::ProgramIdentity,
-    not_measured::not_measured,
+    not_measured,
     shown::most_frequent,
     table_units::count,
 };
@@ -68,10 +68,9 @@ impl<'a> Side<'a> {
             let of = of_all(of.len() + failures.len(), all);
             format!("{what} in {of}: {}", why.trim_end_matches('.'))
         };
-        let unmeasured = || not_measured(journal, &described.variant, Some(&rows.workload.name));
         let why = match standing {
             Standing::NotMeasured if all == 0 => {
-                Some(unmeasured().unwrap_or_else(|| "was not run".to_owned()))
+                Some(not_measured::lost(journal, &described.variant, &rows.workload.name))
             }
             Standing::NotMeasured => Some(most("failed", &[])),
             Standing::Hidden | Standing::NotCompared => Some(most("is not valid", &void)),

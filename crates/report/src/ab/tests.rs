@@ -43,7 +43,7 @@ const INSTANCES: [(&str, u32, usize); 4] =
     [("ab/A", 0, 1), ("ab/A", 1, 3), ("ab/B", 0, 5), ("ab/B", 1, 9)];
 
 /// A journal of two sides without a run.
-fn two(phase: &str) -> Journal {
+pub(crate) fn two(phase: &str) -> Journal {
     let mut journal = journal_of(&SUITE_TEXT.replace("PHASE", phase));
     let start = &mut journal.start;
     start.suite = SUITE.to_owned();
@@ -62,11 +62,6 @@ fn two(phase: &str) -> Journal {
         journal.rates.push(fixed_rate("hello", 40_000, &[]));
     }
     journal
-}
-
-/// A journal of saturated servers without a run.
-pub(crate) fn saturated() -> Journal {
-    two("saturate")
 }
 
 fn ended(journal: &mut Journal, reason: EndReason) {
@@ -248,6 +243,8 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
     expect!["not measured: A was not run; B fails `reply-once` in hello: it sent two"]
         .assert_eq(&ab.sentence());
     assert!(ab.gate.unwrap().fails());
+    ended(&mut refused, EndReason::Interrupted);
+    assert!(sentence(&refused).starts_with("not measured: A was not run: interrupted; B fails"));
     let mut crashed = two("cost");
     runs(&mut crashed, 6, (10_000.0, 10_000.0), 1.0, cost);
     let crash = |journal: &mut Journal, from| {

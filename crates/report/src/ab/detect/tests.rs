@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    ab::tests::saturated,
+    ab::tests::two,
     fixtures::{add, alter_runs, cost, reason, with_reason},
 };
 use expect_test::expect;
@@ -13,7 +13,7 @@ const TIME: TryTime =
 
 /// A run in which each figure has noise of this deviation.
 fn run(cohorts: usize, deviation: f64) -> Journal {
-    let mut journal = saturated();
+    let mut journal = two("saturate");
     let described = journal.start.variants[0].clone();
     let variant = |(name, _): &(&str, f64)| format!("{SUITE}/{name}").parse().unwrap();
     let variants = SERVERS.iter().map(|it| Described { variant: variant(it), ..described.clone() });
