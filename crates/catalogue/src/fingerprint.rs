@@ -30,7 +30,7 @@ const FILES_MOST: usize = 10_000;
 /// The most bytes of these files.
 const BYTES_MOST: u64 = 256 << 20;
 /// Files of results, in whose folders nothing else is.
-const RESULTS: [&str; 3] = ["runs.jsonl", "runs.jsonl.gz", "load.json"];
+const RESULTS: [&str; 4] = ["runs.jsonl", "runs.jsonl.gz", "load.json", "load.json.gz"];
 
 /// A digest of what `subject` runs: the content of every file that its run command or its
 /// environment names, all other words of them, and, unless the program itself is what was built,
@@ -229,7 +229,7 @@ mod tests {
         write("app.sh", "#!/bin/sh\n. ./lib/part.sh\n");
         write("lib/part.sh", "one");
         for written in
-            ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl", "load/load.json"]
+            ["__pycache__/a.pyc", "target/out", ".git/index", "out/runs.jsonl", "a/load.json.gz"]
         {
             assert!(!differs(&subject, || write(written, "")), "{written}");
         }

@@ -22,7 +22,7 @@ use crate::{
 const AFTER_HELP: &str = "\
 A change is significant if its 95 % interval excludes \"no change\" and is not inside the margin: 3 % \
 saturated, 5 % at a rate, 10 % of a latency. Intervals need 3 cohorts on each side: wirebench run \
---cohorts 4.
+--cohorts 3.
 
 Each result is one session; intervals do not include differences between sessions of the same program.
 

@@ -209,7 +209,7 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let failed = "FAILED: hello ab/B has no figures: B fails `reply-exact` in hello: a reply must begin with ...";
     outcome.assert_line(failed);
     outcome
-        .assert_line("WARNING: 'cpu > +3%' cannot fail: no cell has this metric in both results");
+        .assert_line("WARNING: 'cpu > +3%' is inconclusive: no cell has this metric on both sides");
     assert!(world.journal().runs.is_empty());
     world.wait_for_silence();
 }

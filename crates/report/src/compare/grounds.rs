@@ -232,7 +232,7 @@ pub(super) fn warnings<'a>(old: &Side<'a>, new: &Side<'a>) -> Vec<String> {
         let cohorts = blocks(side.journal);
         if cohorts < MIN_COHORTS {
             found.push(format!(
-                "{} has {cohorts} cohorts, and an interval needs {MIN_COHORTS}: measure with --cohorts 4",
+                "{} has {cohorts} cohorts, and an interval needs {MIN_COHORTS}: measure with --cohorts {MIN_COHORTS}",
                 side.name
             ));
         }

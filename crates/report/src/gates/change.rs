@@ -102,22 +102,18 @@ fn only_bounds(
     })
 }
 
-/// Why it can never be met here, or not in all cells that it concerns.
+/// Why it is inconclusive, in all cells that it concerns or in some.
 fn warning(condition: &Condition, ratios: &[&JudgedRatio]) -> Option<String> {
     let short = ratios.iter().map(|it| it.estimate).filter(|it| it.interval.is_none());
     let short: Vec<usize> = short.map(|it| it.samples).collect();
-    let all = ratios.len();
-    if all == 0 {
-        return Some(format!("'{condition}' cannot fail: no cell has this metric in both results"));
+    if ratios.is_empty() {
+        return Some(format!(
+            "'{condition}' is inconclusive: no cell has this metric on both sides"
+        ));
     }
-    let shortest = short.iter().min()?;
-    let scope = if short.len() == all {
-        "cannot fail".to_owned()
-    } else {
-        format!("cannot fail in {} of {all} cells", short.len())
-    };
+    let (shortest, open, all) = (short.iter().min()?, short.len(), ratios.len());
     Some(format!(
-        "'{condition}' {scope}: it needs {MIN_COHORTS} cohorts with figures on each side and some cells have \
-         {shortest}; measure with --cohorts 4"
+        "'{condition}' is inconclusive in {open} of {all} cells: it needs {MIN_COHORTS} cohorts with figures on each \
+         side and some cells have {shortest}; measure with --cohorts {MIN_COHORTS}"
     ))
 }

@@ -15,7 +15,7 @@ pub struct Gate {
     /// Cells that had figures and have none any more, or not one that a condition names. Each fails the
     /// gate: what is worse than any figure must not pass for want of one.
     pub lost: Vec<Lost>,
-    /// Why it cannot fail, or not everywhere, each as a sentence.
+    /// Why conditions are inconclusive, each as a sentence.
     pub warnings: Vec<String>,
 }
 

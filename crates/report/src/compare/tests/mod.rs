@@ -217,7 +217,7 @@ fn a_condition_on_a_figure_that_is_not_there_warns() {
     let comparison = compared(&old, &new, &conditions(&["throughput < -3%", "memory > 5%"]));
     let gate = comparison.gate.unwrap();
     assert_eq!(gate.warnings.len(), 1, "{gate:#?}");
-    assert!(gate.warnings[0].contains("no cell has this metric in both results"), "{gate:#?}");
+    assert!(gate.warnings[0].contains("no cell has this metric on both sides"), "{gate:#?}");
     let counts =
         |index: usize| (gate.conditions[index].looked_at, gate.conditions[index].kept.len());
     assert_eq!((counts(0), counts(1)), ((0, 0), (2, 2)));

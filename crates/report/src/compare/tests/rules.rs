@@ -94,7 +94,7 @@ fn results_of_one_instance_per_row_and_block_are_compared() {
 }
 
 #[test]
-fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
+fn fewer_than_three_cohorts_show_nothing_and_an_inconclusive_gate_says_so() {
     let (old, new) = (with_go(2, 1, (1.0, 1.0)), with_go(10, 2, (0.5, 2.0)));
     let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
     let change = go(&comparison, "hello", Metric::Throughput);
@@ -102,8 +102,9 @@ fn fewer_than_three_cohorts_show_nothing_and_a_gate_that_cannot_fail_says_so() {
     assert_eq!((ratio.estimate.interval, ratio.claim), (None, Some(Claim::CannotTell)));
     let gate = comparison.gate.clone().unwrap();
     assert!(!gate.fails());
-    let expected = "'throughput < -3%' cannot fail: it needs 3 cohorts with figures on each side";
+    let expected = "'throughput < -3%' is inconclusive in 2 of 2 cells: it needs 3 cohorts with";
     assert!(gate.warnings[0].starts_with(expected), "{gate:#?}");
+    assert!(gate.warnings[0].ends_with("have 2; measure with --cohorts 3"), "{gate:#?}");
     assert!(gate.conditions[0].inconclusive[0].why.contains("too few cohorts"), "{gate:#?}");
     assert_eq!((gate.conditions[0].looked_at, gate.conditions[0].kept.len()), (2, 0));
     assert!(comparison.markdown().contains("**Conditions: inconclusive**"));
