@@ -63,14 +63,14 @@ const STARTS_LATE: &str = "(timeout 0.25 sh -c 'while :; do :; done'; exec sleep
                            exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
 
 /// Answers as often as its second argument says, and then ends itself with SIGKILL. It closes a connection
-/// that is silent for a second, and writes a file then.
+/// that is silent for a second, or for its third argument, and writes a file then.
 const SERVER: &str = r#"
 import itertools, os, socket, sys, threading
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
 replies = itertools.count()
 def talk(connection):
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.settimeout(1)
+    connection.settimeout(float((sys.argv[3:] or [1])[0]))
     try:
         while connection.recv(4096):
             connection.sendall(REPLY)
@@ -282,7 +282,7 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
 fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
     // Each slice of another server is longer than the connections may be silent.
     let options =
-        ["--server", "python3 server.py {port} 100000000", "--blocks=1", "--slice=1200ms"];
+        ["--server", "python3 server.py {port} 100000000 0.5", "--blocks=1", "--slice=600ms"];
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.ended(0);
     let closed = world.folder.path().join("hung-up").exists();
