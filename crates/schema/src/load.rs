@@ -1,7 +1,6 @@
 //! The load generator's configuration, events and report.
 
 mod bins;
-mod bound;
 mod check;
 mod config;
 mod errors;
@@ -26,7 +25,6 @@ mod tls;
 mod verdict;
 
 pub use bins::{LATENCY_BINS, latency_bin_us};
-pub use bound::Bound;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
     BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop,
@@ -54,7 +52,7 @@ pub use samples::{Estimate, Samples};
 pub use series::{PIECE_NS, ReplySeries};
 pub use steps::RateStep;
 pub use tls::TlsSummary;
-pub use verdict::Verdict;
+pub use verdict::{Bound, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.

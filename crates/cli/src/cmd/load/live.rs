@@ -96,7 +96,7 @@ impl Live {
 #[derive(Debug)]
 struct State {
     stop: Stop,
-    connections: u64,
+    connections: usize,
     phase: Phase,
     /// Time of the load.
     passed: Duration,
@@ -109,7 +109,7 @@ impl State {
     fn new(config: &LoadConfig) -> Self {
         Self {
             stop: config.stop,
-            connections: config.connections as u64,
+            connections: config.connections,
             phase: Phase::Warmup,
             passed: Duration::ZERO,
             window: Duration::ZERO,
@@ -128,15 +128,6 @@ impl State {
         }
     }
 
-    /// How many requests the window has, if a count ends it.
-    const fn count(&self) -> Option<u64> {
-        match self.stop {
-            Stop::After(_) => None,
-            Stop::Requests(count) => Some(count),
-            Stop::RequestsPerConnection(count) => Some(count.saturating_mul(self.connections)),
-        }
-    }
-
     #[allow(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -146,7 +137,9 @@ impl State {
     fn position(&self) -> u64 {
         let share = match self.stop {
             Stop::After(window) => self.window.as_secs_f64() / window.as_secs_f64(),
-            _ => self.finished as f64 / self.count().unwrap_or(1).max(1) as f64,
+            _ => {
+                self.finished as f64 / self.stop.count(self.connections).unwrap_or(1).max(1) as f64
+            }
         };
         (share.clamp(0.0, 1.0) * STEPS as f64) as u64
     }
@@ -157,7 +150,10 @@ impl State {
             (Phase::Window, Stop::After(window)) => {
                 format!("{:.0} s left", window.saturating_sub(self.window).as_secs_f64().ceil())
             }
-            _ => format!("{} left", self.count().unwrap_or(0).saturating_sub(self.finished)),
+            _ => format!(
+                "{} left",
+                self.stop.count(self.connections).unwrap_or(0).saturating_sub(self.finished)
+            ),
         }
     }
 
