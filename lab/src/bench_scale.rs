@@ -128,8 +128,8 @@ pub(crate) fn fake_agent(report: &Path, script: &str) -> anyhow::Result<()> {
     answer(&AgentEvent::Ready { protocol: AGENT_PROTOCOL, wirebench })?;
     for line in std::io::stdin().lock().lines() {
         match serde_json::from_str(&line?)? {
-            AgentCommand::Connect { config, .. } => {
-                answer(&AgentEvent::Connected { connections: config.connections })?;
+            AgentCommand::Connect { config: it, .. } => {
+                answer(&AgentEvent::Load(LoadEvent::Connected { connections: it.connections }))?;
             }
             AgentCommand::Window(order) => {
                 let Stop::After(window) = order.stop else { continue };

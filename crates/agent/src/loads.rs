@@ -51,16 +51,14 @@ impl Loads {
         self.by_number.remove(&number);
         let edges = EdgeReader::default();
         let mut observe = |event| {
-            if let LoadEvent::Connecting { settled } = event {
-                // A reader that has gone is noticed at the next write.
-                let _ = say(&AgentEvent::Connecting { settled });
-            }
+            // A reader that has gone is noticed at the next write.
+            let _ = say(&AgentEvent::Load(event));
         };
         let load = Load::open(&config, windows, &edges.clocks(), &self.stop, &mut observe)
             .map_err(|error| error.to_string())?;
         let connections = load.connections();
         self.by_number.insert(number, OpenLoad { config, load, edges });
-        Ok(AgentEvent::Connected { connections })
+        Ok(AgentEvent::Load(LoadEvent::Connected { connections }))
     }
 
     pub(crate) fn window(
@@ -146,13 +144,7 @@ fn whole(
     let own = order.processes.iter().find(|server| server.load == order.load);
     *open.edges.pids() = own.map_or_else(Vec::new, |server| server.pids.clone());
     let mut observe = |event| {
-        let event = match event {
-            LoadEvent::Interval(interval) => AgentEvent::Interval(interval),
-            LoadEvent::WindowStart => AgentEvent::WindowStart,
-            LoadEvent::WindowEnd => AgentEvent::WindowEnd,
-            _ => return,
-        };
-        if say(&event).is_err() {
+        if say(&AgentEvent::Load(event)).is_err() {
             // The reader has gone.
             stop.store(true, Ordering::Relaxed);
         }

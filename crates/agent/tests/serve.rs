@@ -12,7 +12,7 @@ use wirebench_schema::{
     agent::{
         AGENT_PROTOCOL, AgentCommand, AgentEvent, LoadProcesses, Recording, WindowOrder, Windows,
     },
-    load::{LoadConfig, LoadModel, RateCurve, Stop},
+    load::{LoadConfig, LoadEvent, LoadModel, RateCurve, Stop},
 };
 
 /// An agent on a thread, and the two ends of its pipes.
@@ -44,8 +44,8 @@ impl Agent {
     fn event(&mut self) -> AgentEvent {
         let mut events = self.events.by_ref().map(|event| event.unwrap());
         let comes_by_itself = |event: &AgentEvent| {
-            use AgentEvent as Event;
-            matches!(event, Event::Interval(_) | Event::WindowStart | Event::WindowEnd)
+            use LoadEvent::{Interval, WindowEnd, WindowStart};
+            matches!(event, AgentEvent::Load(Interval(_) | WindowStart | WindowEnd))
         };
         events.find(|event| !comes_by_itself(event)).unwrap()
     }
@@ -116,7 +116,7 @@ fn slices_of_several_servers_take_turns_over_connections_that_stay() {
     let mut agent = Agent::start();
     for load in 0..2 {
         let connected = agent.connect(load, echo(), Windows::Many);
-        assert_eq!(connected, AgentEvent::Connected { connections: 3 });
+        assert_eq!(connected, AgentEvent::Load(LoadEvent::Connected { connections: 3 }));
     }
     let mut last_end_ns = 0;
     let (silent, series) = (Recording::Silent, Recording::Series);
@@ -184,7 +184,7 @@ fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
     let (server, mut agent) = (echo(), Agent::start());
     let config = LoadConfig { stop: Stop::After(Duration::from_millis(100)), ..server };
     let made = agent.connect(0, config.clone(), Windows::One);
-    assert_eq!(made, AgentEvent::Connected { connections: config.connections });
+    assert_eq!(made, AgentEvent::Load(LoadEvent::Connected { connections: config.connections }));
     let AgentEvent::Clock { now_ns } = agent.ask(&AgentCommand::Clock) else { panic!("no clock") };
     let wanted_ns = now_ns + 50_000_000;
     let whole = WindowOrder::whole(&config, vec![std::process::id().cast_signed()]);

@@ -120,13 +120,13 @@ impl<'s> Agents<'s> {
         while made.iter().any(Option::is_none) {
             limit.check(Instant::now())?;
             match self.next(self.step())? {
-                Some((place, AgentEvent::Connecting { settled: more })) => {
+                Some((place, AgentEvent::Load(LoadEvent::Connecting { settled: more }))) => {
                     settled[place] = more;
                     let event = LoadEvent::Connecting { settled: settled.iter().sum() };
                     limit.hear(&event, Instant::now());
                     observe(event);
                 }
-                Some((place, AgentEvent::Connected { connections })) => {
+                Some((place, AgentEvent::Load(LoadEvent::Connected { connections }))) => {
                     made[place] = Some(connections);
                 }
                 _ => {}
@@ -221,12 +221,8 @@ impl OpenWindow<'_> {
     /// Records the event of one agent. `events` receives the events of the whole window that follow from it.
     fn hear(&mut self, place: usize, event: AgentEvent, events: &mut VecDeque<LoadEvent>) {
         match (event, &mut self.edges) {
-            (AgentEvent::WindowStart, None) => events.push_back(LoadEvent::WindowStart),
-            (AgentEvent::WindowEnd, None) => events.push_back(LoadEvent::WindowEnd),
-            (AgentEvent::Interval(interval), None) => {
-                events.push_back(LoadEvent::Interval(interval));
-            }
-            (AgentEvent::Interval(interval), Some(_)) => {
+            (AgentEvent::Load(event), None) => events.push_back(event),
+            (AgentEvent::Load(LoadEvent::Interval(interval)), Some(_)) => {
                 self.intervals[place].push_back(interval);
                 while self.intervals.iter().all(|it| !it.is_empty()) {
                     let same: Vec<_> =

@@ -3,8 +3,6 @@
 use std::time::Duration;
 use wirebench_schema::suite::Workload;
 
-use crate::stop;
-
 /// How long a slice counts. Longer ones, of which there are fewer in the same time, scatter as much.
 const LENGTH: Duration = Duration::from_millis(20);
 /// What a slice takes besides, for the estimate of time: its discard, and the rest before it.
@@ -28,7 +26,7 @@ impl Cut {
     #[must_use]
     pub fn of(&self, workload: &Workload) -> (Duration, u32) {
         let length = self.slice.unwrap_or(LENGTH);
-        let window = stop::length(workload.stop).unwrap_or(length);
+        let window = workload.stop.length().unwrap_or(length);
         let fitting = window.as_nanos().div_ceil(length.as_nanos().max(1));
         let rounds = u32::try_from(fitting).unwrap_or(u32::MAX).max(FEWEST_ROUNDS);
         (length, self.rounds.unwrap_or(rounds))

@@ -16,7 +16,6 @@ pub mod journal;
 pub mod measure;
 pub mod plan;
 pub mod remote;
-mod stop;
 pub mod tool;
 pub mod tune;
 mod wake_up;

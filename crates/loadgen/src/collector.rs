@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use wirebench_schema::load::{
-    ErrorCounts, Interval, LatencySummary, PIECE_NS, Phase, RateStep, ReplySeries, Samples,
+    Interval, LatencySummary, PIECE_NS, Phase, RateStep, ReplySeries, Samples, add_classes,
 };
 
 use crate::{
@@ -43,15 +43,10 @@ pub(crate) struct Collector {
 /// An interval to which segments are still missing.
 #[derive(Debug)]
 struct Open {
-    phase: Phase,
-    start_ns: u64,
+    /// Its start is that of the clock, not of the load.
+    interval: Interval,
     end_ns: u64,
     latency: Samples,
-    requests: u64,
-    errors: u64,
-    errors_by_kind: ErrorCounts,
-    status_classes: [u64; 5],
-    bytes_received: u64,
 }
 
 /// The results at the end of the load.
@@ -153,14 +148,17 @@ impl Collector {
             // Counts after the end of their phase stay in the phase's last interval.
             let within = open.end_ns > at_ns;
             let until_ns = if within { open.end_ns.min(segment.end_ns) } else { segment.end_ns };
-            open.requests += segment.part(counts.requests, at_ns, until_ns);
-            open.errors += segment.part(counts.errors.total(), at_ns, until_ns);
-            open.bytes_received += segment.part(counts.bytes_received, at_ns, until_ns);
+            let Open { interval, latency, .. } = open;
+            interval.requests += segment.part(counts.requests, at_ns, until_ns);
+            interval.errors += segment.part(counts.errors.total(), at_ns, until_ns);
+            interval.bytes_received += segment.part(counts.bytes_received, at_ns, until_ns);
             if at_ns == segment.start_ns {
-                open.latency.add(&segment.latency);
-                open.errors_by_kind.add(&counts.errors);
-                let sums = open.status_classes.iter_mut().zip(counts.status_classes);
-                sums.for_each(|(sum, part)| *sum += part);
+                latency.add(&segment.latency);
+                interval.errors_by_kind.add(&counts.errors);
+                if counts.status_classes != [0; 5] {
+                    interval.status_classes =
+                        add_classes(&interval.status_classes, &counts.status_classes);
+                }
             }
             at_ns = until_ns;
         }
@@ -184,21 +182,10 @@ impl Collector {
             Phase::Warmup => start_ns.saturating_add(interval_ns).min(self.window_start_ns),
             Phase::Window => start_ns.saturating_add(interval_ns),
         };
-        let place = self.open.partition_point(|open| open.start_ns < start_ns);
-        if self.open.get(place).is_none_or(|open| open.start_ns != start_ns) {
-            let latency = self.histograms.latency();
-            let open = Open {
-                phase,
-                start_ns,
-                end_ns,
-                latency,
-                requests: 0,
-                errors: 0,
-                errors_by_kind: ErrorCounts::default(),
-                status_classes: [0; 5],
-                bytes_received: 0,
-            };
-            self.open.insert(place, open);
+        let place = self.open.partition_point(|open| open.interval.start_ns < start_ns);
+        if self.open.get(place).is_none_or(|open| open.interval.start_ns != start_ns) {
+            let interval = Interval { phase, start_ns, ..Interval::default() };
+            self.open.insert(place, Open { interval, end_ns, latency: self.histograms.latency() });
         }
         &mut self.open[place]
     }
@@ -208,7 +195,7 @@ impl Collector {
         // When all threads are gone, the last interval is as long as they were there.
         let reached_ns = self.reached_ns.iter().min().copied().filter(|ns| *ns < u64::MAX)?;
         let open = self.open.pop_front_if(|open| open.end_ns <= reached_ns)?;
-        Some(self.interval(&open, open.end_ns))
+        Some(self.interval(open, u64::MAX))
     }
 
     /// The final results: the incomplete intervals, and the totals.
@@ -216,8 +203,8 @@ impl Collector {
         let reached_ns = self.last_end_ns;
         let open = std::mem::take(&mut self.open);
         let last = open
-            .iter()
-            .map(|open| self.interval(open, open.end_ns.min(reached_ns)))
+            .into_iter()
+            .map(|open| self.interval(open, reached_ns))
             .filter(|interval| interval.length_ns > 0)
             .collect();
         let Self { total, per_thread, pieces, steps, .. } = self;
@@ -226,29 +213,21 @@ impl Collector {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "counts of an interval are far below 2^53")]
-    fn interval(&self, open: &Open, end_ns: u64) -> Interval {
-        let length_ns = end_ns.saturating_sub(open.start_ns);
-        let latency = self.keeps_samples.then(|| LatencySummary::of_samples(&open.latency));
+    fn interval(&self, open: Open, reached_ns: u64) -> Interval {
+        let Open { interval, end_ns, latency } = open;
+        let length_ns = end_ns.min(reached_ns).saturating_sub(interval.start_ns);
+        let samples = self.keeps_samples.then(|| LatencySummary::of_samples(&latency));
         let interval = Interval {
-            phase: open.phase,
-            start_ns: open.start_ns.saturating_sub(self.start_ns),
+            start_ns: interval.start_ns.saturating_sub(self.start_ns),
             length_ns,
-            requests: open.requests,
             requests_per_second: match length_ns {
                 0 => 0.0,
-                _ => open.requests as f64 * 1e9 / length_ns as f64,
+                _ => interval.requests as f64 * 1e9 / length_ns as f64,
             },
-            errors: open.errors,
-            errors_by_kind: Box::new(open.errors_by_kind),
-            status_classes: match open.status_classes {
-                [0, 0, 0, 0, 0] => Vec::new(),
-                classes => classes.to_vec(),
-            },
-            bytes_received: open.bytes_received,
-            latency: latency.flatten().map(Box::new),
-            ..Interval::default()
+            latency: samples.flatten().map(Box::new),
+            ..interval
         };
-        interval.with_latency(&open.latency.estimate())
+        interval.with_latency(&latency.estimate())
     }
 }
 

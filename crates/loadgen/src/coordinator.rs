@@ -263,10 +263,8 @@ impl Window<'_, '_> {
     }
 
     fn done(&mut self, thread: usize, mut outcome: Box<Outcome>) {
-        for mut segment in outcome.rest.drain(..) {
-            self.collector.add(thread, &segment);
-            segment.clear();
-            let _ = self.coordinator.spares[thread].send(segment);
+        for segment in std::mem::take(&mut outcome.rest) {
+            self.collect(thread, segment);
         }
         self.outcomes.push((thread, outcome));
         self.collector.gone(thread);

@@ -37,6 +37,7 @@ mod resolve;
 mod segment;
 mod server_clocks;
 mod session;
+mod share;
 mod stalls;
 mod steps;
 mod summary;

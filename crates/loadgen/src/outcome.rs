@@ -3,7 +3,7 @@
 
 use wirebench_schema::load::EdgeClocks;
 
-use crate::{segment::Segment, server_clocks::Readings};
+use crate::segment::Segment;
 
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
@@ -24,7 +24,7 @@ pub(crate) struct Outcome {
     pub(crate) cpu_ns: u64,
     /// The server's clocks when the window began and ended for this thread; empty where it read
     /// none.
-    pub(crate) server_cpu_ns: Readings,
+    pub(crate) server_cpu_ns: EdgeClocks,
     /// Requests of a count that were never offered, because the server was gone.
     pub(crate) gave_up_requests: u64,
 }
@@ -36,11 +36,9 @@ pub(crate) fn at_edges(outcomes: &[Outcome]) -> Option<EdgeClocks> {
     let first = outcomes.first()?;
     // Of equal ones the last is taken: the first thread, which always reads.
     let last = outcomes.iter().rev().max_by_key(|outcome| outcome.window_end_ns)?;
-    let clocks = EdgeClocks {
-        start_ns: first.server_cpu_ns.start.clone(),
-        end_ns: last.server_cpu_ns.end.clone(),
-    };
-    (!clocks.start_ns.is_empty()).then_some(clocks)
+    let (start_ns, end_ns) = (&first.server_cpu_ns.start_ns, &last.server_cpu_ns.end_ns);
+    (!start_ns.is_empty())
+        .then(|| EdgeClocks { start_ns: start_ns.clone(), end_ns: end_ns.clone() })
 }
 
 #[cfg(test)]
@@ -49,7 +47,7 @@ mod tests {
 
     fn outcome(window_end_ns: Option<u64>, start: &[u64], end: &[u64]) -> Outcome {
         let reading = |clocks: &[u64]| clocks.iter().copied().map(Some).collect();
-        let server_cpu_ns = Readings { start: reading(start), end: reading(end) };
+        let server_cpu_ns = EdgeClocks { start_ns: reading(start), end_ns: reading(end) };
         Outcome { window_end_ns, server_cpu_ns, ..Outcome::default() }
     }
 

@@ -18,10 +18,10 @@ use crate::{
     codec::{Codec, echo::Echo, http1::Http1},
     engine::choice::{Chosen, choose},
     error::LoadError,
-    pace::{Missed, Part, Rule, Schedule},
-    recorder::Sampling,
+    pace::{Part, Rule, Schedule},
     segment::Histograms,
     server_clocks::ServerClocks,
+    share::{Share, shares},
 };
 
 /// Maximum expected latency of a load with a count; longer ones are recorded as this.
@@ -52,8 +52,9 @@ pub(crate) struct ThreadParams {
     pub(crate) histograms: Histograms,
     /// The number of the name of each request of a set, where they have several.
     pub(crate) names: Arc<[u16]>,
-    /// Which requests are samples of the window's latency.
-    pub(crate) sampling: Sampling,
+    /// From when latency counts, where requests have a schedule. If that is when they were due, the samples of the
+    /// window are those that were due in it, otherwise those whose reply arrives in it.
+    pub(crate) sampling: Option<LatencyOrigin>,
     /// How close a moment must be for a thread not to sleep until then.
     pub(crate) spin_ns: u64,
     /// True if all requests that it begins count, because nothing is in flight at its edges.
@@ -82,23 +83,20 @@ impl ThreadParams {
 
     fn new(config: &LoadConfig) -> Self {
         let timeout_ns = nanoseconds(config.timeout);
-        let load_ns = match config.stop {
-            // Parts of a visit have histograms of one kind.
-            Stop::After(window) => nanoseconds(window.saturating_add(config.warmup))
+        // Parts of a visit have histograms of one kind.
+        let load_ns = config.stop.length().and_then(|window| {
+            nanoseconds(window.saturating_add(config.warmup))
                 .checked_next_multiple_of(1_000_000_000)
-                .unwrap_or(LONGEST_NS),
-            Stop::Requests(_) | Stop::RequestsPerConnection(_) => LONGEST_NS,
-        };
+        });
         let highest_ns = match config.model {
             LoadModel::Closed => timeout_ns,
-            LoadModel::Think { .. } | LoadModel::Rate { .. } => timeout_ns.saturating_add(load_ns),
+            LoadModel::Think { .. } | LoadModel::Rate { .. } => {
+                timeout_ns.saturating_add(load_ns.unwrap_or(LONGEST_NS))
+            }
         };
         let sampling = match config.model {
-            LoadModel::Closed | LoadModel::Think { .. } => Sampling::Replies,
-            LoadModel::Rate { latency_from: LatencyOrigin::Due, .. } => Sampling::Due,
-            LoadModel::Rate { latency_from: LatencyOrigin::Sent, .. } => {
-                Sampling::RepliesFromSending
-            }
+            LoadModel::Closed | LoadModel::Think { .. } => None,
+            LoadModel::Rate { latency_from, .. } => Some(latency_from),
         };
         let names = set::names(config).len();
         Self {
@@ -139,36 +137,13 @@ impl ThreadParams {
             LoadModel::Closed => Rule::Closed,
             LoadModel::Think { delay } => Rule::Think { delay_ns: nanoseconds(*delay) },
             LoadModel::Rate { arrivals, latency_from, .. } => {
-                let missed = match latency_from {
-                    LatencyOrigin::Due => Missed::Owed,
-                    LatencyOrigin::Sent => Missed::Skipped,
-                };
-                let threads = self.share.of_thread(thread, self.threads);
-                Rule::Schedule(Schedule::new(
-                    self.parts.clone(),
-                    *arrivals,
-                    missed,
-                    threads,
-                    self.seed,
-                ))
+                let threads = self.place_of(thread);
+                let parts = self.parts.clone();
+                let schedule = Schedule::new(parts, *arrivals, *latency_from, threads, self.seed);
+                Rule::Schedule(schedule)
             }
         }
     }
-}
-
-/// One thread's part of the load.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Share {
-    pub(crate) thread: usize,
-    /// The number of its first connection.
-    pub(crate) first_connection: usize,
-    /// Number of its connections that carry requests.
-    pub(crate) connections: usize,
-    /// The number of its first silent connection.
-    pub(crate) first_idle: usize,
-    pub(crate) idle: usize,
-    /// Number of requests that it sends in the window, if a count ends it.
-    pub(crate) quota: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -220,7 +195,7 @@ impl Plan {
             interval_ns: Some(nanoseconds(config.interval)),
             steps: RateStep::of(config),
             warmup_ns: nanoseconds(config.warmup),
-            window_ns: window_ns(config),
+            window_ns: config.stop.length().map(nanoseconds),
             server_clocks: ServerClocks::default(),
             requests_before: 0,
             sample_replies: Vec::new(),
@@ -243,7 +218,7 @@ impl Plan {
         self.interval_ns = None;
         self.steps = Vec::new();
         self.warmup_ns = nanoseconds(config.warmup);
-        self.window_ns = window_ns(config);
+        self.window_ns = config.stop.length().map(nanoseconds);
         self.server_clocks = ServerClocks::default();
     }
 
@@ -255,13 +230,6 @@ impl Plan {
     }
 }
 
-fn window_ns(config: &LoadConfig) -> Option<u64> {
-    match config.stop {
-        Stop::After(duration) => Some(nanoseconds(duration)),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => None,
-    }
-}
-
 impl CodecKind {
     /// Length of a reply, as far as it is known.
     pub(crate) fn reply_bytes(&self) -> usize {
@@ -270,33 +238,6 @@ impl CodecKind {
             Self::Echo(codec) => codec.reply_bytes_hint(),
         }
     }
-}
-
-/// Distributes connections and requests as evenly as possible; the first threads get the remainder.
-fn shares(config: &LoadConfig) -> Vec<Share> {
-    let threads = config.threads;
-    let part = |all: usize, thread: usize| all / threads + usize::from(thread < all % threads);
-    let (mut first_connection, mut first_idle) = (0, config.connections);
-    (0..threads)
-        .map(|thread| {
-            let connections = part(config.connections, thread);
-            let idle = part(config.idle_connections, thread);
-            let quota = match config.stop {
-                Stop::After(_) => None,
-                Stop::Requests(all) => {
-                    let (thread, threads) = (thread as u64, threads as u64);
-                    Some(all / threads + u64::from(thread < all % threads))
-                }
-                Stop::RequestsPerConnection(count) => {
-                    Some(count.saturating_mul(connections as u64))
-                }
-            };
-            let share = Share { thread, first_connection, connections, first_idle, idle, quota };
-            first_connection += connections;
-            first_idle += idle;
-            share
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -12,10 +12,11 @@ mod traffic;
 use crate::{
     codec::{Check, Reply, RequestId},
     connection::Stamp,
-    segment::{Histograms, Named, Segment},
+    plan::ThreadParams,
+    segment::{Named, Segment},
 };
-use std::sync::Arc;
-use wirebench_schema::load::Phase;
+use std::{mem, sync::Arc};
+use wirebench_schema::load::{LatencyOrigin, Phase};
 
 /// From this on, the times by which a thread came too late are added up. Shorter ones are its own
 /// work between two waits. With thousands of connections that may take as long, and then requests are
@@ -36,17 +37,6 @@ enum Scope {
     Nothing,
 }
 
-/// Which requests are samples of the window's latency.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Sampling {
-    /// Those whose reply arrives in it.
-    Replies,
-    /// The same, counted from the sending although there is a moment at which each was due.
-    RepliesFromSending,
-    /// Those that were due in it, whenever their reply arrives.
-    Due,
-}
-
 /// The counts and measurements of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -57,7 +47,7 @@ pub(crate) struct Recorder {
     segment_end_ns: u64,
     full: Vec<Segment>,
     spare: Vec<Segment>,
-    sampling: Sampling,
+    sampling: Option<LatencyOrigin>,
     /// Requests that were due before are no samples by due.
     sample_from_ns: u64,
     /// The number of the name of each request; empty where all have the same.
@@ -73,49 +63,35 @@ pub(crate) enum Unanswered {
 }
 
 impl Recorder {
-    /// Counts into histograms of this kind, in segments of this length.
-    pub(crate) fn new(histograms: Histograms, sampling: Sampling, segment_ns: Option<u64>) -> Self {
+    /// Counts as the parameters of the thread say.
+    pub(crate) fn new(params: &ThreadParams) -> Self {
         // Where none comes back during the load, each edge takes one.
-        let segments = SEGMENTS + usize::from(segment_ns.is_none());
-        let spare = (1..segments).map(|_| Segment::new(histograms)).collect();
-        let full = Vec::with_capacity(SEGMENTS + 2);
-        Self { spare, full, ..Self::of(Segment::new(histograms), sampling, segment_ns) }
+        let segments = SEGMENTS + usize::from(params.segment_ns.is_none());
+        let spare = (0..segments).map(|_| Segment::new(params.histograms)).collect();
+        Self::of(params, spare, Vec::with_capacity(SEGMENTS + 2))
     }
 
-    fn of(current: Segment, sampling: Sampling, segment_ns: Option<u64>) -> Self {
+    fn of(params: &ThreadParams, mut spare: Vec<Segment>, full: Vec<Segment>) -> Self {
         Self {
             scope: Scope::Connecting,
-            current,
-            segment_ns,
+            current: spare.pop().unwrap_or_else(|| Segment::new(params.histograms)),
+            segment_ns: params.segment_ns,
             segment_end_ns: u64::MAX,
-            full: Vec::new(),
-            spare: Vec::new(),
-            sampling,
+            full,
+            spare,
+            sampling: params.sampling,
             sample_from_ns: 0,
-            names: Arc::from([]),
+            names: Arc::clone(&params.names),
         }
     }
 
-    /// The same, with figures by name.
-    pub(crate) fn with_names(self, names: &Arc<[u16]>) -> Self {
-        Self { names: Arc::clone(names), ..self }
-    }
-
     /// Begins again with nothing, in the memory that it has if histograms of this kind fit into it.
-    pub(crate) fn renew(
-        &mut self,
-        histograms: Histograms,
-        sampling: Sampling,
-        segment_ns: Option<u64>,
-    ) {
-        let mut spare = std::mem::take(&mut self.spare);
-        spare.retain(|it| it.histograms() == histograms);
+    pub(crate) fn renew(&mut self, params: &ThreadParams) {
+        let (mut spare, mut full) = (mem::take(&mut self.spare), mem::take(&mut self.full));
+        spare.retain(|it| it.histograms() == params.histograms);
         spare.truncate(SEGMENTS + 1);
-        let current = spare.pop().unwrap_or_else(|| Segment::new(histograms));
-        let names = Arc::clone(&self.names);
-        let full = std::mem::take(&mut self.full);
-        *self = Self { spare, full, names, ..Self::of(current, sampling, segment_ns) };
-        self.full.clear();
+        full.clear();
+        *self = Self::of(params, spare, full);
     }
 
     #[inline]
@@ -139,7 +115,7 @@ impl Recorder {
     pub(crate) fn close_window(&mut self, now_ns: u64) {
         self.cut(now_ns, Phase::Window);
         self.scope = match (self.scope, self.sampling) {
-            (Scope::Everything, Sampling::Due) => Scope::Draining,
+            (Scope::Everything, Some(LatencyOrigin::Due)) => Scope::Draining,
             _ => Scope::Nothing,
         };
         self.segment_end_ns = u64::MAX;
@@ -309,8 +285,8 @@ impl Recorder {
     /// The moment from which its latency counts.
     const fn counts_from(&self, stamp: Stamp) -> u64 {
         match self.sampling {
-            Sampling::RepliesFromSending => stamp.begun_ns,
-            Sampling::Replies | Sampling::Due => stamp.due_ns,
+            Some(LatencyOrigin::Sent) => stamp.begun_ns,
+            None | Some(LatencyOrigin::Due) => stamp.due_ns,
         }
     }
 
@@ -338,7 +314,7 @@ impl Recorder {
     }
 
     fn hand_over(&mut self, now_ns: u64, phase: Option<Phase>, spare: Segment) {
-        let mut full = std::mem::replace(&mut self.current, spare);
+        let mut full = mem::replace(&mut self.current, spare);
         full.end_ns = now_ns;
         let replies = &full.latency.replies;
         self.current.slow.follow(&full.slow, replies.len(), |it| replies.value_at_quantile(it));
@@ -350,10 +326,10 @@ impl Recorder {
 }
 
 /// Whether a request belongs to the window.
-const fn is_due(sampling: Sampling, sample_from_ns: u64, stamp: Stamp) -> bool {
+const fn is_due(sampling: Option<LatencyOrigin>, sample_from_ns: u64, stamp: Stamp) -> bool {
     match sampling {
-        Sampling::Replies | Sampling::RepliesFromSending => true,
-        Sampling::Due => stamp.due_ns >= sample_from_ns,
+        None | Some(LatencyOrigin::Sent) => true,
+        Some(LatencyOrigin::Due) => stamp.due_ns >= sample_from_ns,
     }
 }
 

@@ -2,6 +2,7 @@
 //! function. The session decides when to read them.
 
 use std::{fmt, sync::Arc};
+use wirebench_schema::load::EdgeClocks;
 
 /// CPU time of each process that is known, in nanoseconds and always in the same order; none of a
 /// process that has ended.
@@ -35,18 +36,11 @@ impl fmt::Debug for ServerClocks {
     }
 }
 
-/// The readings of one thread at the edges of its window.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Readings {
-    pub(crate) start: Reading,
-    pub(crate) end: Reading,
-}
-
 /// Reads the clocks at the edges of a window.
 #[derive(Debug, Default)]
 pub(crate) struct AtEdges {
     clocks: ServerClocks,
-    readings: Readings,
+    readings: EdgeClocks,
 }
 
 impl AtEdges {
@@ -55,14 +49,14 @@ impl AtEdges {
     }
 
     pub(crate) fn window_begins(&mut self) {
-        self.readings.start = self.clocks.read();
+        self.readings.start_ns = self.clocks.read();
     }
 
     pub(crate) fn window_ends(&mut self) {
-        self.readings.end = self.clocks.read();
+        self.readings.end_ns = self.clocks.read();
     }
 
-    pub(crate) fn take_readings(&mut self) -> Readings {
+    pub(crate) fn take_readings(&mut self) -> EdgeClocks {
         std::mem::take(&mut self.readings)
     }
 }

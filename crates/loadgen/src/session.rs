@@ -32,10 +32,10 @@ use crate::{
     director::{Action, Command, Director},
     outcome::Outcome,
     pace::{Pacer, Supply},
-    plan::{Share, ThreadParams},
+    plan::ThreadParams,
     recorder::Recorder,
-    segment::Segment,
     server_clocks::{AtEdges, ServerClocks},
+    share::Share,
 };
 use connecting::{opens_ahead, opens_late};
 pub(crate) use edges::Edges;
@@ -134,17 +134,7 @@ pub(crate) struct Session<C: Codec> {
     cpu_end_ns: Option<u64>,
     server_clocks: AtEdges,
     backlog: WaitingRequests,
-    outcome: Option<Ended>,
-}
-
-/// Values fixed at the end of the load.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ended {
-    window_end_ns: Option<u64>,
-    in_flight: u64,
-    unanswered_connections: u64,
-    cpu_ns: u64,
-    gave_up_requests: u64,
+    outcome: Option<Outcome>,
 }
 
 impl<C: Codec> Session<C> {
@@ -158,13 +148,10 @@ impl<C: Codec> Session<C> {
         let mut codec = codec.clone();
         let (thread, threads) = params.place_of(share.thread);
         codec.on_thread(thread, threads);
-        let active = share.first_connection..share.first_connection + share.connections;
-        let idle = share.first_idle..share.first_idle + share.idle;
-        let slots: Vec<_> = active
-            .chain(idle)
-            .map(|number| Slot {
+        let slots: Vec<_> = (0..share.places())
+            .map(|slot| Slot {
                 connection: Connection::new(),
-                codec: codec.connection(number),
+                codec: codec.connection(share.number(slot)),
                 parking: Parking::Unknown,
                 left: u64::MAX,
                 replies: 0,
@@ -173,7 +160,6 @@ impl<C: Codec> Session<C> {
         let count = slots.len();
         let supply = Supply::new(share.quota);
         let turns = Turns::new(params.depth, codec.reply_bytes_hint());
-        let ThreadParams { histograms, timeout_ns, sampling, .. } = params;
         let throttle = ConnectThrottle::new(params.threads, params.round_trip_ns);
         let pacer = Pacer::new(params.rule(share.thread), supply);
         let made = if opens_ahead(&params, &pacer) { 0 } else { share.connections };
@@ -185,9 +171,7 @@ impl<C: Codec> Session<C> {
             idle_made: 0,
             idle_lost: 0,
             pacer,
-            recorder: Recorder::new(histograms, sampling, params.segment_ns)
-                .with_names(&params.names),
-            params,
+            recorder: Recorder::new(&params),
             phase: Phase::Connecting,
             edges: Edges::never(),
             phase_end_ns: u64::MAX,
@@ -205,9 +189,10 @@ impl<C: Codec> Session<C> {
             outstanding: 0,
             silent_since_ns: u64::MAX,
             gave_up: false,
-            scan: Scan::new(timeout_ns),
+            scan: Scan::new(params.timeout_ns),
             attention_ns: 0,
             lateness: Lateness::new(),
+            params,
             turns,
             looks: false,
             rest_limit: RestLimit::Whole,
@@ -258,21 +243,17 @@ impl<C: Codec> Session<C> {
 
     /// The results at the end of the window.
     pub(crate) fn take_outcome(&mut self) -> Outcome {
-        let ended = self.outcome.take().unwrap_or_default();
         self.recorder.finish();
-        let rest: Vec<Segment> = self.recorder.take_full().collect();
-        let active = &self.slots[..self.first_idle];
         Outcome {
-            rest,
-            replies_per_connection: active.iter().map(|slot| slot.replies).collect(),
+            rest: self.recorder.take_full().collect(),
+            replies_per_connection: self.slots[..self.first_idle]
+                .iter()
+                .map(|slot| slot.replies)
+                .collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,
-            window_end_ns: ended.window_end_ns,
-            in_flight: ended.in_flight,
-            unanswered_connections: ended.unanswered_connections,
-            cpu_ns: ended.cpu_ns,
             server_cpu_ns: self.server_clocks.take_readings(),
-            gave_up_requests: ended.gave_up_requests,
+            ..self.outcome.take().unwrap_or_default()
         }
     }
 

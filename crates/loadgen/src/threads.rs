@@ -13,9 +13,9 @@ use crate::{
     codec::Codec,
     coordinator::Coordinator,
     dial::Dialer,
-    engine::{Engine, EngineParams, Numbers},
+    engine::{Engine, EngineParams},
     error::LoadError,
-    plan::{Plan, Share},
+    plan::Plan,
     session::Session,
     worker::{self, Channels, Limits, SessionOwner},
 };
@@ -42,7 +42,7 @@ impl LoadThreads {
         let limits = Arc::new(Limits::none());
         let (notes_in, notes) = mpsc::channel();
         let (mut orders, mut spares, mut threads) = (Vec::new(), Vec::new(), Vec::new());
-        for (thread, share) in plan.shares.iter().enumerate() {
+        for (thread, share) in plan.shares.iter().copied().enumerate() {
             let (order_in, orders_out) = mpsc::channel();
             let (spare_in, spare) = mpsc::channel();
             let channels = Channels {
@@ -52,9 +52,14 @@ impl LoadThreads {
                 orders: orders_out,
                 spare,
             };
-            let hint = codec.reply_bytes_hint().saturating_mul(plan.params.depth);
-            let equipment = equipment(plan, share, dialer, clock, hint);
-            let (share, params, clocks) = (*share, plan.params.clone(), plan.clocks_of(thread));
+            let equipment = EngineParams {
+                dialer: dialer.clone(),
+                clock,
+                share,
+                reply_bytes_hint: codec.reply_bytes_hint().saturating_mul(plan.params.depth),
+                spin_ns: plan.params.spin_ns,
+            };
+            let (params, clocks) = (plan.params.clone(), plan.clocks_of(thread));
             let (codec, wrap) = (codec.clone(), wrap.clone());
             let work = move || {
                 let session = Session::new(&share, params, &codec, clock::thread_cpu_ns);
@@ -83,24 +88,6 @@ impl LoadThreads {
         coordinator.limits.stop();
         drop(coordinator);
         join(threads)
-    }
-}
-
-fn equipment(
-    plan: &Plan,
-    share: &Share,
-    dialer: &Dialer,
-    clock: Clock,
-    reply_bytes_hint: usize,
-) -> EngineParams {
-    let Share { first_connection, connections, first_idle, idle, .. } = *share;
-    EngineParams {
-        dialer: dialer.clone(),
-        clock,
-        places: connections + idle,
-        numbers: Numbers { first: first_connection, active: connections, first_idle },
-        reply_bytes_hint,
-        spin_ns: plan.params.spin_ns,
     }
 }
 

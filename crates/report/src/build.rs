@@ -3,5 +3,5 @@
 mod cells;
 mod run;
 
-pub(crate) use cells::{cell, constant_rate, of_requests, of_workload};
+pub(crate) use cells::{cell, of_requests, of_workload};
 pub(crate) use run::{cells, loads, run};

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::load::{EdgeClocks, Interval, LoadConfig, LoadModel, LoadReport, Stop};
+use crate::load::{EdgeClocks, LoadConfig, LoadEvent, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
 pub const AGENT_PROTOCOL: u32 = 8;
@@ -169,22 +169,6 @@ pub enum AgentEvent {
         /// Its version.
         wirebench: String,
     },
-    /// Connections of a load are being made.
-    Connecting {
-        /// Number made or refused so far, including idle connections.
-        settled: usize,
-    },
-    /// The connections of a load are made.
-    Connected {
-        /// Number of connections that could be made.
-        connections: usize,
-    },
-    /// The part that counts begins.
-    WindowStart,
-    /// The part that counts has ended.
-    WindowEnd,
-    /// An interval has passed.
-    Interval(Interval),
     /// A window is over.
     Window(Box<WindowReport>),
     /// The agent's monotonic clock.
@@ -199,6 +183,9 @@ pub enum AgentEvent {
         /// Why, with the next step.
         reason: String,
     },
+    /// Progress of a load or of its window.
+    #[serde(untagged)]
+    Load(LoadEvent),
 }
 
 /// The result of a window.

@@ -17,9 +17,7 @@ use crate::{
 };
 
 mod described;
-mod end;
 mod generator;
-mod idle;
 mod look;
 mod measurement;
 mod placement;
@@ -28,23 +26,19 @@ mod read;
 mod reason;
 mod search;
 mod slice;
-mod warm_up;
 mod why;
 
 pub use crate::load::Bound;
 pub use described::{Cause, Described, Unavailable, Verified};
-pub use end::{End, EndReason};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
-pub use idle::IdleMeasurement;
 pub use look::InterimLook;
-pub use measurement::{Cost, Measurement};
+pub use measurement::{Cost, IdleMeasurement, Measurement, WarmUp};
 pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, unstoppable};
 pub use read::{Journal, JournalError};
 pub use reason::{Reason, ReasonKind, RunSide, Weight, next_step};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
 pub use slice::{Balance, Distances, Instance, Procedure, Slice, logarithms_by_round};
-pub use warm_up::WarmUp;
 pub use why::{Profile, Why, WhyOutcome};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
@@ -244,6 +238,31 @@ pub struct Resumed {
     pub command: Vec<String>,
     /// The changes since the start, each as a sentence.
     pub differences: Vec<String>,
+}
+
+/// The tail of a journal.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct End {
+    /// Time as RFC 3339 in UTC.
+    pub ended: String,
+    /// The way it ended.
+    pub reason: EndReason,
+}
+
+/// The end of a suite's run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// All runs were made.
+    Complete,
+    /// A signal ended it.
+    Interrupted,
+    /// Every interval is as narrow as was asked for.
+    Precise,
+    /// The answer was known.
+    Decided,
+    /// The time was up.
+    Budget,
 }
 
 /// The published document that a suite repeats: its setup and its figures.

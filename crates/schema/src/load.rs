@@ -1,7 +1,6 @@
 //! The load generator's configuration, events and report.
 
 mod bins;
-mod bound;
 mod check;
 mod config;
 mod errors;
@@ -27,7 +26,6 @@ mod tls;
 mod verdict;
 
 pub use bins::{LATENCY_BINS, latency_bin_us};
-pub use bound::Bound;
 pub use check::{SHORTEST_WINDOW, THREADS_LIMIT};
 pub use config::{
     BodyCheck, ClientCertificate, EngineChoice, GeneratorShare, LoadConfig, SourceRange, Stop,
@@ -56,7 +54,7 @@ pub use series::{PIECE_NS, ReplySeries};
 pub use stalls::Stalls;
 pub use steps::RateStep;
 pub use tls::TlsSummary;
-pub use verdict::Verdict;
+pub use verdict::{Bound, Verdict};
 
 /// The version of [`LoadReport`] and [`LoadEvent`]. It grows whenever a field changes its meaning
 /// or goes away.

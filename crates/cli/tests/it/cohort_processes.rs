@@ -119,39 +119,43 @@ fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures
     }
 }
 
-/// Long slices, in which the kernel's ticks show what children have used.
-fn runs_of_forks(mode: &str) -> Vec<Measurement> {
+/// The modes and runs of servers of one cohort. The kernel's ticks show what children have used only in long slices.
+fn runs_of_forks(modes: &[&str], slice: &str) -> Vec<(String, Measurement)> {
     let with_server = || {
         let world = World::that_sends();
         fs::write(world.folder.path().join("forks.py"), FORKS).unwrap();
         world
     };
-    let server = format!("python3 forks.py {{port}} {mode}");
-    let options = ["--server", &server, "--blocks=1", "--slice=600ms"];
-    let (world, outcome) = undisturbed(with_server, &options);
+    let server =
+        |it: &&str| [format!("--server=python3 forks.py {{port}} {it}"), format!("--name={it}")];
+    let servers: Vec<String> = modes.iter().flat_map(server).collect();
+    let options = servers.iter().map(String::as_str).chain(["--blocks=1", slice]);
+    let (world, outcome) = undisturbed(with_server, &options.collect::<Vec<_>>());
     outcome.assert_reported();
-    let journal = world.journal();
-    measured(&journal, "own/python3").into_iter().map(|(_, measured)| measured.clone()).collect()
+    let runs = |mode: &&str| {
+        let (journal, mode) = (world.journal(), format!("own/{mode}"));
+        let runs = measured(&journal, &mode).into_iter();
+        runs.map(|(_, measured)| (mode.clone(), measured.clone())).collect::<Vec<_>>()
+    };
+    modes.iter().flat_map(runs).collect()
 }
 
 #[test]
 fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
-    for mode in ["wait", "lazily", "orphan"] {
-        for measured in runs_of_forks(mode) {
-            let cost = &measured.cost;
-            assert!(cost.cpu_ns_per_request.is_some_and(|ns| ns > 4e6), "{mode}: {measured:#?}");
-            let of_slices = measured.slices.iter().filter_map(Slice::cpu_ns_per_request);
-            assert!(of_slices.fold(0.0, f64::max) > 4e6, "{mode}: {measured:#?}");
-            let kinds: Vec<_> = measured.reasons.iter().map(|reason| reason.kind).collect();
-            assert!(kinds.contains(&ReasonKind::ProcessesChanged), "{mode}: {kinds:?}");
-            assert!(!kinds.contains(&ReasonKind::NoCost), "{mode}: {kinds:?}");
-        }
+    for (mode, measured) in runs_of_forks(&["wait", "lazily", "orphan"], "--slice=600ms") {
+        let cost = &measured.cost;
+        assert!(cost.cpu_ns_per_request.is_some_and(|ns| ns > 4e6), "{mode}: {measured:#?}");
+        let of_slices = measured.slices.iter().filter_map(Slice::cpu_ns_per_request);
+        assert!(of_slices.fold(0.0, f64::max) > 4e6, "{mode}: {measured:#?}");
+        let kinds: Vec<_> = measured.reasons.iter().map(|reason| reason.kind).collect();
+        assert!(kinds.contains(&ReasonKind::ProcessesChanged), "{mode}: {kinds:?}");
+        assert!(!kinds.contains(&ReasonKind::NoCost), "{mode}: {kinds:?}");
     }
 }
 
 #[test]
 fn a_log_that_is_read_during_slices_is_reported() {
-    for measured in runs_of_forks("log") {
+    for (_, measured) in runs_of_forks(&["log"], "--slice=50ms") {
         let found = measured.reasons.iter().find(|it| it.kind == ReasonKind::Stderr);
         let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text();
         assert!(text.contains("wrote"), "{text}");
@@ -160,12 +164,10 @@ fn a_log_that_is_read_during_slices_is_reported() {
 
 #[test]
 fn children_whose_time_goes_nowhere_or_to_no_slice_leave_no_cost() {
-    for mode in ["ignore", "nocldwait", "linger"] {
-        for measured in runs_of_forks(mode) {
-            assert_eq!(measured.cost.cpu_ns_per_request, None, "{mode}");
-            assert!(measured.slices.iter().all(|it| it.cpu_ns.is_none()), "{mode}: {measured:#?}");
-            let found = measured.reasons.iter().any(|it| it.kind == ReasonKind::NoCost);
-            assert!(found, "{mode}: {:?}", measured.reasons);
-        }
+    for (mode, measured) in runs_of_forks(&["ignore", "nocldwait", "linger"], "--slice=600ms") {
+        assert_eq!(measured.cost.cpu_ns_per_request, None, "{mode}");
+        assert!(measured.slices.iter().all(|it| it.cpu_ns.is_none()), "{mode}: {measured:#?}");
+        let found = measured.reasons.iter().any(|it| it.kind == ReasonKind::NoCost);
+        assert!(found, "{mode}: {:?}", measured.reasons);
     }
 }

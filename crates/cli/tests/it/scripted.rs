@@ -15,8 +15,8 @@ use wirebench_schema::{
         WindowReport,
     },
     load::{
-        EdgeClocks, EngineChoice, LatencySummary, LoadConfig, LoadModel, LoadReport, Offered,
-        PIECE_NS, ReplySeries, Stop,
+        EdgeClocks, EngineChoice, LatencySummary, LoadConfig, LoadEvent, LoadModel, LoadReport,
+        Offered, PIECE_NS, ReplySeries, Stop,
     },
 };
 
@@ -39,13 +39,13 @@ fn generate() {
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).unwrap() {
             AgentCommand::Connect { load, config, .. } => {
-                say(&AgentEvent::Connected { connections: config.connections });
+                say(&AgentEvent::Load(LoadEvent::Connected { connections: config.connections }));
                 loads.insert(load, *config);
             }
             AgentCommand::Window(order) => {
-                if order.recording == Recording::Intervals {
-                    [AgentEvent::WindowStart, AgentEvent::WindowEnd].iter().for_each(&mut say);
-                }
+                let edges = [LoadEvent::WindowStart, LoadEvent::WindowEnd].map(AgentEvent::Load);
+                let reports_edges = order.recording == Recording::Intervals;
+                edges.iter().filter(|_| reports_edges).for_each(&mut say);
                 let config = order.applied_to(&loads[&order.load]);
                 let played = Played::of(config, cost(&script, &order));
                 say(&AgentEvent::Window(Box::new(played.window(&order))));

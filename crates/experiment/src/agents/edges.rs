@@ -8,8 +8,6 @@ use wirebench_schema::{
 };
 use wirebench_server::process_clocks::read;
 
-use crate::stop::length;
-
 /// The moments of a window that are still to come, and what was read at those that have passed.
 #[derive(Debug)]
 pub(super) struct Edges {
@@ -27,7 +25,7 @@ impl Edges {
         let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
         let start_ns = start_ns + order.discard_ns;
         let length_ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
-        let end_ns = length(order.stop).map(|it| start_ns.saturating_add(length_ns(it)));
+        let end_ns = order.stop.length().map(|it| start_ns.saturating_add(length_ns(it)));
         let (start_ns, clocks) = (Some(start_ns), EdgeClocks::default());
         Self { start_ns, end_ns, pids, clocks, has_ended: false }
     }

@@ -3,10 +3,7 @@
 use std::time::{Duration, Instant};
 use wirebench_schema::load::{LoadConfig, LoadEvent, Phase, Stop};
 
-use crate::{
-    remote::PATIENCE,
-    stop::{count, length},
-};
+use crate::remote::PATIENCE;
 
 /// How long an agent may make connections as long as there are more and more of them.
 const CONNECTING_MOST: Duration = Duration::from_secs(300);
@@ -20,7 +17,7 @@ const SEEN: Duration = Duration::from_secs(20);
 
 /// How long a load with this end takes at most, without its warm-up and the wait for the last replies.
 pub(crate) fn longest(stop: Stop) -> Duration {
-    length(stop).unwrap_or(LONGEST)
+    stop.length().unwrap_or(LONGEST)
 }
 
 /// Until when an agent may go on. Each sign of progress moves that moment.
@@ -59,8 +56,8 @@ impl WaitLimit {
     /// Of the window of `config`.
     pub(super) fn window(config: &LoadConfig, now: Instant) -> Self {
         let patience = PATIENCE + config.warmup + config.timeout * 3;
-        let until = length(config.stop).map(|window| now + patience + window);
-        let awaited = match count(config.stop, config.connections) {
+        let until = config.stop.length().map(|window| now + patience + window);
+        let awaited = match config.stop.count(config.connections) {
             Some(wanted) => Awaited::Count { wanted, ended: 0, begun: None },
             None => Awaited::Window,
         };

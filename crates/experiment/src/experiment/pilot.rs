@@ -13,7 +13,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Counts, FixedRate, Outcome, Run},
-    load::{LoadModel, Rate, RateCurve, Stop},
+    load::{LoadModel, Rate, Stop},
     suite::{Phase, Workload},
     verification::Verification,
 };
@@ -58,12 +58,10 @@ pub struct Pilot<'a> {
 /// The rate of a workload that says its rate itself.
 #[must_use]
 pub fn given(workload: &Workload) -> Option<FixedRate> {
-    let LoadModel::Rate { curve: RateCurve::Constant(rate), .. } = &workload.model else {
-        return None;
-    };
+    let rate = workload.model.constant_rate()?;
     (workload.phase == Phase::Cost).then(|| FixedRate {
         workload: workload.name.clone(),
-        requests_per_second: *rate,
+        requests_per_second: rate,
         reason: "given by the suite or with --rate".to_owned(),
         reached: Vec::new(),
         too_slow: Vec::new(),

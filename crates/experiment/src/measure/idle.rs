@@ -20,7 +20,6 @@ use wirebench_server::{
 use wirebench_verify::protocol::FirstExchange;
 
 use super::{Cell, RunSettings, STEP, end, failed, idle_connections::IdleConnections, server_end};
-use crate::stop::length;
 
 /// The silent window of a workload that ends after a count.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -83,7 +82,7 @@ fn hold_idle(
     let files = idle.missing.as_ref().and_then(|_| exhausted_files(server, idle.len()));
     let before = server.look();
     let details = Details::read(&before);
-    wait(length(workload.stop).unwrap_or(WINDOW), server, stop)?;
+    wait(workload.stop.length().unwrap_or(WINDOW), server, stop)?;
     let after = server.look();
     let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());

@@ -6,8 +6,6 @@ use wirebench_schema::{
     suite::{Phase, Workload},
 };
 
-use crate::stop::{count, length};
-
 /// Start, connect and stop of a server, beyond warm-up and window; only for the estimate of time.
 const OVERHEAD: Duration = Duration::from_millis(250);
 
@@ -30,8 +28,8 @@ const ASSUMED_PER_SILENT_CONNECTION: Duration = Duration::from_micros(200);
 /// long as no run has been made.
 #[must_use]
 pub fn estimate(workload: &Workload) -> Duration {
-    let requests = count(workload.stop, workload.connections).unwrap_or(0);
-    let window = length(workload.stop).unwrap_or_else(|| time_of(workload, requests));
+    let requests = workload.stop.count(workload.connections).unwrap_or(0);
+    let window = workload.stop.length().unwrap_or_else(|| time_of(workload, requests));
     if workload.phase == Phase::Idle {
         let connections = u32::try_from(workload.connections).unwrap_or(u32::MAX);
         return OVERHEAD + ASSUMED_PER_SILENT_CONNECTION.saturating_mul(connections) + window;

@@ -18,8 +18,6 @@ use wirebench_schema::{
 };
 use wirebench_server::command::{CommandError, Job, NO_ENV, ask_twice};
 
-use crate::stop;
-
 /// How long a program may take to say its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -215,8 +213,8 @@ fn arguments(generator: Generator, config: &LoadConfig) -> Vec<String> {
     let (threads, connections) = (config.threads, config.connections);
     let timeout = seconds_up(config.timeout);
     let url = config.target.to_string();
-    let count = stop::count(config.stop, connections);
-    let milliseconds = stop::length(config.stop).map_or(0, |time| time.as_millis());
+    let count = config.stop.count(connections);
+    let milliseconds = config.stop.length().map_or(0, |time| time.as_millis());
     let amount = |of_count: &str, of_time: &str| match count {
         Some(count) => format!("{of_count}{count}"),
         None => format!("{of_time} {milliseconds}ms"),

@@ -84,7 +84,7 @@ impl EpollEngine {
 
     /// Begins to connect. An event reports the result, also when it is already known.
     fn connect(&mut self, slot: usize) -> Result<(), Errno> {
-        let socket = self.equipment.dialer.dial(self.equipment.numbers.of(slot))?;
+        let socket = self.equipment.dialer.dial(self.equipment.share.number(slot))?;
         let place = &mut self.places[slot];
         place.generation = place.generation.wrapping_add(1);
         place.watch = Watch::Connect;
@@ -228,7 +228,7 @@ impl Engine for EpollEngine {
         let place = |_| Place { socket: None, generation: 0, watch: Watch::Connect };
         Ok(Self {
             epoll,
-            places: (0..equipment.places).map(place).collect(),
+            places: (0..equipment.share.places()).map(place).collect(),
             buffer: vec![0; buffer_bytes(equipment.reply_bytes_hint)],
             equipment,
             events: Vec::with_capacity(EVENTS),
@@ -248,7 +248,7 @@ impl Engine for EpollEngine {
             return Ok(());
         }
         self.wait(director.wakes_at())?;
-        let possible = self.equipment.numbers.active.min(EVENTS);
+        let possible = self.equipment.share.connections.min(EVENTS);
         director.found(self.events.len().min(possible), possible);
         for index in 0..self.events.len() {
             self.on_event(director, self.events[index]);

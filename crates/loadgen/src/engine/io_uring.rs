@@ -82,7 +82,7 @@ impl Connections {
 
     fn carry_out<D: Director>(&mut self, director: &mut D, command: Command, tools: &EngineParams) {
         match command {
-            Command::Connect(slot) => match tools.dialer.dial(tools.numbers.of(slot)) {
+            Command::Connect(slot) => match tools.dialer.dial(tools.share.number(slot)) {
                 Ok(socket) => {
                     let number = self.places.occupy(slot, socket);
                     self.wanted.push(number);
@@ -264,9 +264,9 @@ impl Engine for IoUringEngine {
     fn new(equipment: EngineParams) -> Result<Self, LoadError> {
         let shape = shape(equipment.reply_bytes_hint);
         let exchange =
-            Exchange::new(SUBMISSION_ENTRIES, completion_entries(equipment.places), shape)
+            Exchange::new(SUBMISSION_ENTRIES, completion_entries(equipment.share.places()), shape)
                 .map_err(|source| failure("set up a ring", source))?;
-        let connections = Connections::new(equipment.places);
+        let connections = Connections::new(equipment.share.places());
         Ok(Self { equipment, exchange, connections })
     }
 
@@ -299,7 +299,7 @@ impl Engine for IoUringEngine {
         }
         connections.tell_sent(director, equipment);
         let ready = connections.places.count_news(exchange.numbers().map(Number::from_bits));
-        let possible = equipment.numbers.active.min(exchange.buffers());
+        let possible = equipment.share.connections.min(exchange.buffers());
         director.found(ready.min(possible), possible);
         exchange.arrivals(|arrival| connections.arrived(director, arrival, || clock.now_ns()));
         Ok(())

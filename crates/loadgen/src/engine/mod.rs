@@ -7,36 +7,18 @@ pub(crate) mod choice;
 pub(crate) mod epoll;
 pub(crate) mod io_uring;
 
-use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError};
+use crate::{clock::Clock, dial::Dialer, director::Director, error::LoadError, share::Share};
 
 #[derive(Clone, Debug)]
 pub(crate) struct EngineParams {
     pub(crate) dialer: Dialer,
     pub(crate) clock: Clock,
-    pub(crate) places: usize,
-    /// The number of the first of them that carry requests, how many do, and the number of the
-    /// first silent one.
-    pub(crate) numbers: Numbers,
+    /// The connections of the thread.
+    pub(crate) share: Share,
     /// Number of reply bytes worth receiving in one piece.
     pub(crate) reply_bytes_hint: usize,
     /// The thread does not sleep if the next moment is closer than this.
     pub(crate) spin_ns: u64,
-}
-
-/// The numbers of one thread's connections among those of all threads.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbers {
-    pub(crate) first: usize,
-    /// Number of connections that carry requests.
-    pub(crate) active: usize,
-    pub(crate) first_idle: usize,
-}
-
-impl Numbers {
-    /// The number of the connection in this place.
-    pub(crate) const fn of(self, slot: usize) -> usize {
-        if slot < self.active { self.first + slot } else { self.first_idle + slot - self.active }
-    }
 }
 
 impl EngineParams {

@@ -7,7 +7,7 @@
 //! not known here.
 
 use std::{fs, net::IpAddr};
-use wirebench_schema::load::{LoadConfig, LoadModel, Stop};
+use wirebench_schema::load::{LoadConfig, LoadModel};
 
 use crate::{
     dial::{Endpoint, sources::Sources},
@@ -91,10 +91,8 @@ fn churn(config: &LoadConfig) -> Option<Churn> {
     // A closed loop is as fast as the server, whose speed is not known yet.
     let LoadModel::Rate { curve, .. } = &config.model else { return None };
     let rate = curve.rates().into_iter().max_by(f64::total_cmp)?;
-    let seconds = match config.stop {
-        Stop::After(window) => config.warmup.saturating_add(window).as_secs_f64(),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => f64::INFINITY,
-    };
+    let length = config.stop.length().map(|window| config.warmup.saturating_add(window));
+    let seconds = length.map_or(f64::INFINITY, |length| length.as_secs_f64());
     Some(Churn { rate, requests_per_connection, seconds })
 }
 
@@ -210,7 +208,7 @@ fn ports(read: impl Fn(&str) -> Option<String>, is_loopback: bool) -> Option<Por
 mod tests {
     use super::*;
     use std::time::Duration;
-    use wirebench_schema::load::RateCurve;
+    use wirebench_schema::load::{RateCurve, Stop};
 
     const PORTS: Ports = Ports { first: 32_768, last: 60_999, reserved: 0, kept_seconds: 60.0 };
     const DEMAND: Demand =

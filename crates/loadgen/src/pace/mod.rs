@@ -8,7 +8,7 @@
 mod schedule;
 mod supply;
 
-pub(crate) use self::schedule::{Missed, Part, Schedule};
+pub(crate) use self::schedule::{Part, Schedule};
 pub(crate) use self::supply::Supply;
 
 use std::collections::VecDeque;

@@ -9,7 +9,7 @@
 //! is one again.
 
 use std::mem;
-use wirebench_schema::load::Arrivals;
+use wirebench_schema::load::{Arrivals, LatencyOrigin};
 
 /// This many requests of a thread are walked over one by one where more are skipped at a time.
 const FEW: f64 = 1000.0;
@@ -46,14 +46,6 @@ impl Part {
     }
 }
 
-/// The treatment of requests that were due while no connection was free.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Missed {
-    /// They are sent as soon as possible.
-    Owed,
-    Skipped,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     parts: Vec<Part>,
@@ -63,7 +55,9 @@ pub(crate) struct Schedule {
     requests_before: f64,
     seconds_before: f64,
     arrivals: Arrivals,
-    missed: Missed,
+    /// Requests that were due while no connection was free are sent as soon as possible if latency counts from when
+    /// they were due, else skipped.
+    latency_from: LatencyOrigin,
     random: fastrand::Rng,
     threads: f64,
     /// The number of the next request.
@@ -82,7 +76,7 @@ impl Schedule {
     pub(crate) fn new(
         parts: Vec<Part>,
         arrivals: Arrivals,
-        missed: Missed,
+        latency_from: LatencyOrigin,
         (thread, threads): (usize, usize),
         seed: u64,
     ) -> Self {
@@ -92,7 +86,7 @@ impl Schedule {
             requests_before: 0.0,
             seconds_before: 0.0,
             arrivals,
-            missed,
+            latency_from,
             random: fastrand::Rng::with_seed(seed.wrapping_add(thread as u64)),
             threads: threads as f64,
             number: 0.0,
@@ -136,9 +130,9 @@ impl Schedule {
 
     /// The next request for a connection that has become free only now, if one was due before.
     pub(super) fn take_overdue(&mut self, now_ns: u64) -> Option<u64> {
-        match self.missed {
-            Missed::Owed => self.take(now_ns),
-            Missed::Skipped => {
+        match self.latency_from {
+            LatencyOrigin::Due => self.take(now_ns),
+            LatencyOrigin::Sent => {
                 self.returned.clear();
                 self.skip(now_ns.saturating_add(1));
                 None
@@ -174,9 +168,9 @@ impl Schedule {
     )]
     pub(super) fn overdue(&self, moment_ns: u64) -> u64 {
         let left = ((self.number_at(moment_ns) - self.number) / self.threads).ceil() as u64;
-        match self.missed {
-            Missed::Owed => left + self.returned.len() as u64,
-            Missed::Skipped => 0,
+        match self.latency_from {
+            LatencyOrigin::Due => left + self.returned.len() as u64,
+            LatencyOrigin::Sent => 0,
         }
     }
 

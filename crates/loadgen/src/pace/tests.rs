@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use wirebench_schema::load::Arrivals;
+use wirebench_schema::load::{Arrivals, LatencyOrigin};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -11,7 +11,7 @@ fn constant(rate: f64) -> Vec<Part> {
 }
 
 fn schedule(parts: Vec<Part>, arrivals: Arrivals, threads: (usize, usize)) -> Schedule {
-    Schedule::new(parts, arrivals, Missed::Owed, threads, 1)
+    Schedule::new(parts, arrivals, LatencyOrigin::Due, threads, 1)
 }
 
 /// The moments of all requests in this time, counted from the start.
@@ -112,7 +112,7 @@ fn a_request_that_is_given_back_is_the_next_one() {
 
 #[test]
 fn skipped_requests_are_never_sent() {
-    let skipping = Schedule::new(constant(1e8), Arrivals::Even, Missed::Skipped, (0, 1), 1);
+    let skipping = Schedule::new(constant(1e8), Arrivals::Even, LatencyOrigin::Sent, (0, 1), 1);
     let mut pacer = pacer(Rule::Schedule(skipping), None, 1);
     assert_eq!(pacer.pop(10), Some((0, 10)));
     assert_eq!(pacer.next(55), Pace::Wait);
@@ -155,7 +155,8 @@ fn requests_that_are_too_many_to_list_are_all_counted() {
 #[test]
 fn skipping_far_ahead_keeps_the_grid() {
     for threads in [(0, 1), (2, 3)] {
-        let mut near = Schedule::new(constant(1e6), Arrivals::Even, Missed::Skipped, threads, 1);
+        let mut near =
+            Schedule::new(constant(1e6), Arrivals::Even, LatencyOrigin::Sent, threads, 1);
         near.start(0);
         let mut far = near.clone();
         for now_ns in (0..3 * SECOND_NS).step_by(100_000) {

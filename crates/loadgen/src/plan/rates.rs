@@ -1,16 +1,13 @@
 //! The rate of a load over time, in parts.
 
-use wirebench_schema::load::{LoadConfig, LoadModel, Rate, RateCurve, Stop};
+use wirebench_schema::load::{LoadConfig, LoadModel, Rate, RateCurve};
 
 use crate::pace::Part;
 
 /// The rate over the warm-up and the window.
 pub(super) fn parts(config: &LoadConfig) -> Vec<Part> {
     let LoadModel::Rate { curve, .. } = &config.model else { return Vec::new() };
-    let window = match config.stop {
-        Stop::After(window) => window.as_secs_f64(),
-        Stop::Requests(_) | Stop::RequestsPerConnection(_) => 0.0,
-    };
+    let window = config.stop.length().map_or(0.0, |window| window.as_secs_f64());
     let first = curve.first();
     let mut parts = vec![Part { seconds: config.warmup.as_secs_f64(), from: first, to: first }];
     match curve {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::codec::Persistence;
 use crate::failure::Failure;
-use wirebench_schema::load::LoadModel;
+use crate::plan::Plan;
+use wirebench_schema::load::LoadConfig;
 
 const SEGMENT_NS: u64 = 100_000_000;
 
@@ -18,11 +19,7 @@ const REPLY: Reply = Reply {
 };
 
 fn recorder() -> Recorder {
-    Recorder::new(
-        Histograms::new(&LoadModel::Closed, TIMEOUT_NS),
-        Sampling::Replies,
-        Some(SEGMENT_NS),
-    )
+    Recorder::new(&Plan::new(&LoadConfig::default()).unwrap().params)
 }
 
 fn stamp(begun_ns: u64) -> Stamp {

@@ -124,9 +124,8 @@ impl<C: Codec> Session<C> {
 
     /// The next window is a load like this one. It counts from zero.
     pub(crate) fn prepare(&mut self, params: ThreadParams) {
-        let ThreadParams { histograms, sampling, segment_ns, .. } = params;
         self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
-        self.recorder.renew(histograms, sampling, segment_ns);
+        self.recorder.renew(&params);
         self.params = params;
         self.server_clocks = AtEdges::default();
         for slot in &mut self.slots {

@@ -1,11 +1,14 @@
 //! Handles the passage of time: the edges of the window, overdue requests, waits that end.
 
-use super::{Ended, Phase, Session, Slot, events::is_overdue, rest::SILENCE_NS};
+use wirebench_schema::load::LatencyOrigin;
+
+use super::{Phase, Session, Slot, events::is_overdue, rest::SILENCE_NS};
 use crate::{
     codec::{Cancelled, Codec},
     director::Command,
     failure::Failure,
-    recorder::{Sampling, Unanswered},
+    outcome::Outcome,
+    recorder::Unanswered,
 };
 
 /// The longest time between two looks for connections that must have been dropped.
@@ -279,7 +282,7 @@ impl<C: Codec> Session<C> {
 
     /// True if replies are awaited that come after the window.
     fn drains(&self) -> bool {
-        self.params.is_whole || self.params.sampling == Sampling::Due
+        self.params.is_whole || self.params.sampling == Some(LatencyOrigin::Due)
     }
 
     /// Reads the clocks of the thread and of the server, once.
@@ -301,12 +304,12 @@ impl<C: Codec> Session<C> {
             self.backlog.waiting[2] = self.waiting_at(end_ns);
         }
         self.backlog.middle_ns = u64::MAX;
-        self.outcome = Some(Ended {
+        self.outcome = Some(Outcome {
             window_end_ns,
             in_flight,
-            unanswered_connections: 0,
             cpu_ns,
             gave_up_requests: if self.gave_up { left.saturating_sub(in_flight) } else { 0 },
+            ..Outcome::default()
         });
         self.finish();
         let Some(window_end_ns) = window_end_ns else { return };
@@ -345,7 +348,7 @@ impl<C: Codec> Session<C> {
         let waiting = std::mem::take(&mut self.backlog.waiting);
         let mut unsent = 0;
         let sent = self.pacer.settle(window_end_ns, |due_ns, count| {
-            if sampling == Sampling::Due {
+            if sampling == Some(LatencyOrigin::Due) {
                 unsent += count;
                 recorder.unsent(window_end_ns.saturating_sub(due_ns), count);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use wirebench_schema::{
     id::VariantId,
     journal::{Journal, Reason, ReasonKind, Weight},
-    load::{LoadModel, LoadReport, NamedRequests, RateCurve},
+    load::{LoadReport, NamedRequests, Rate},
     suite::{Phase, Workload},
 };
 use wirebench_stats::{geometric_mean_interval, median, outliers};
@@ -70,16 +70,8 @@ pub(crate) fn of_workload(workload: &Workload, variant: &VariantId, copy: u32) -
         only_request: by_name::only_name(workload.requests.as_ref()),
         connections: workload.connections,
         workers: workload.workers,
-        rate: constant_rate(&workload.model),
+        rate: workload.model.constant_rate().map(Rate::as_f64),
         ..Cell::default()
-    }
-}
-
-/// The rate that was asked for, if it does not change.
-pub(crate) fn constant_rate(model: &LoadModel) -> Option<f64> {
-    match model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => Some(rate.as_f64()),
-        _ => None,
     }
 }
 

@@ -4,13 +4,13 @@ use wirebench_judge::load::{not_valid, verdict};
 use wirebench_schema::{
     gate::Condition,
     journal::Bound,
-    load::{LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests},
+    load::{LoadConfig, LoadModel, LoadReport, LoadResult, NamedRequests, Rate},
     suite::Phase,
 };
 
 use super::document::sentence;
 use crate::{
-    build::{constant_rate, of_requests},
+    build::of_requests,
     by_name::{only_name, requests},
     gates::{self, Evidence},
     view::{Cell, CellId, Gate, ResultView, Runs, Source, Verb},
@@ -69,7 +69,7 @@ pub(super) fn cell_of(config: &LoadConfig) -> Cell {
         },
         only_request: only_name(config.requests.as_ref()),
         connections: config.connections,
-        rate: constant_rate(&config.model),
+        rate: config.model.constant_rate().map(Rate::as_f64),
         ..Cell::default()
     }
 }

@@ -23,6 +23,27 @@ pub enum Stop {
     RequestsPerConnection(u64),
 }
 
+impl Stop {
+    /// How long a load is that ends after a time.
+    #[must_use]
+    pub const fn length(self) -> Option<Duration> {
+        match self {
+            Self::After(length) => Some(length),
+            Self::Requests(_) | Self::RequestsPerConnection(_) => None,
+        }
+    }
+
+    /// How many requests a load on this many connections makes that ends after a count.
+    #[must_use]
+    pub const fn count(self, connections: usize) -> Option<u64> {
+        match self {
+            Self::After(_) => None,
+            Self::Requests(count) => Some(count),
+            Self::RequestsPerConnection(count) => Some(count.saturating_mul(connections as u64)),
+        }
+    }
+}
+
 crate::names! {
     /// The mechanism that moves the bytes.
     #[derive(Default)]
@@ -115,7 +136,8 @@ impl GeneratorShare {
     }
 
     /// The part of `number` things that this generator has.
-    const fn part(&self, number: u64) -> u64 {
+    #[must_use]
+    pub const fn part(&self, number: u64) -> u64 {
         let count = self.count as u64;
         number / count + if (self.index as u64) < number % count { 1 } else { 0 }
     }

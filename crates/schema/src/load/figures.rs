@@ -5,11 +5,8 @@ use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
 impl LoadReport {
     /// The one constant rate that was asked for, if there was one without a fraction.
     #[must_use]
-    pub const fn constant_rate(&self) -> Option<u64> {
-        match &self.config.model {
-            LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => rate.whole(),
-            _ => None,
-        }
+    pub fn constant_rate(&self) -> Option<u64> {
+        self.config.model.constant_rate()?.whole()
     }
 
     /// The rate over the one that the generator reaches on a server that does nothing but answer,

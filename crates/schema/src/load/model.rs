@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::rate::RateCurve;
+use super::{Rate, RateCurve};
 use crate::duration_text::DurationText;
 
 /// The load model.
@@ -32,6 +32,15 @@ pub enum LoadModel {
 }
 
 impl LoadModel {
+    /// The rate, if it does not change.
+    #[must_use]
+    pub const fn constant_rate(&self) -> Option<Rate> {
+        match self {
+            Self::Rate { curve: RateCurve::Constant(rate), .. } => Some(*rate),
+            _ => None,
+        }
+    }
+
     /// Requests at equal distances, with latencies from the moments at which they were due.
     #[must_use]
     pub const fn rate(curve: RateCurve) -> Self {

@@ -1,6 +1,22 @@
-//! What a load says of itself, as types; how it is found is not decided here.
+//! The verdict of a load and the side that set its rate, as types; the measuring crate decides them.
 
-use super::bound::Bound;
+crate::names! {
+    /// What set the rate. A load knows its own side alone, a run both.
+    #[derive(Default)]
+    pub enum Bound {
+        /// The server, whose CPUs were busy in a run: the rate is the server's.
+        Server = "server",
+        /// The generator, for which replies waited: the server may be able to do more.
+        Generator = "generator",
+        /// Of a run: neither was busy all the time, and waiting, on each other or on a timer, sets the rate.
+        Neither = "neither",
+        /// Of a load: what was requested, a rate that was kept, or pauses.
+        Schedule = "schedule",
+        /// Of a load: unknown.
+        #[default]
+        Unknown = "unknown",
+    }
+}
 
 /// What a load says of itself.
 #[derive(Clone, Debug, Eq, PartialEq)]

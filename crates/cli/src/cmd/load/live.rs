@@ -98,7 +98,7 @@ impl Live {
 #[derive(Debug)]
 struct State {
     stop: Stop,
-    connections: u64,
+    connections: usize,
     phase: Phase,
     /// Time of the load.
     passed: Duration,
@@ -111,7 +111,7 @@ impl State {
     fn new(config: &LoadConfig) -> Self {
         Self {
             stop: config.stop,
-            connections: config.connections as u64,
+            connections: config.connections,
             phase: Phase::Warmup,
             passed: Duration::ZERO,
             window: Duration::ZERO,
@@ -148,8 +148,9 @@ impl State {
                 let share = self.window.as_secs_f64() / window.as_secs_f64();
                 (share, format!("{left:.0} s left"))
             }
-            Stop::Requests(count) => of(count),
-            Stop::RequestsPerConnection(count) => of(count.saturating_mul(self.connections)),
+            stop @ (Stop::Requests(_) | Stop::RequestsPerConnection(_)) => {
+                of(stop.count(self.connections).unwrap_or(0))
+            }
         };
         let left = match self.phase {
             Phase::Warmup => "warm-up".to_owned(),

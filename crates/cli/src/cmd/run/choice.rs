@@ -16,7 +16,6 @@ use wirebench_report::filter;
 use wirebench_schema::{
     id::VariantId,
     journal::{Cause, LeftOut, Unavailable},
-    load::{LoadModel, RateCurve},
     scenario::Scenario,
     suggest,
     suite::{DEFAULT_BASELINE, Suite, Workload},
@@ -75,9 +74,8 @@ pub(super) fn check_baselines(context: &Context, suite: &Suite) -> anyhow::Resul
 
 /// Changes the suite. A load that was named after its rate is named after the new one, unless another has that name.
 pub(super) fn change(suite: &mut Suite, changes: &Changes) -> anyhow::Result<()> {
-    let rate = |it: &Workload| match &it.model {
-        LoadModel::Rate { curve: RateCurve::Constant(rate), .. } => format!("-{}", rate.short()),
-        _ => "-changing".to_owned(),
+    let rate = |it: &Workload| {
+        it.model.constant_rate().map_or("-changing".to_owned(), |rate| format!("-{}", rate.short()))
     };
     let before: BTreeMap<_, _> =
         suite.workloads.iter().map(|it| (it.name.clone(), rate(it))).collect();

@@ -13,7 +13,7 @@ use super::*;
 use crate::{
     clock::Clock,
     dial::{Dialer, Endpoint, sources::Sources},
-    engine::Numbers,
+    share::Share,
 };
 
 /// Longer than anything here takes, also on a busy machine.
@@ -23,8 +23,7 @@ fn engine(listener: &TcpListener, places: usize) -> IoUringEngine {
     let equipment = EngineParams {
         dialer: Dialer::new(Endpoint::Ip(listener.local_addr().unwrap()), Sources::new(&[])),
         clock: Clock::start(),
-        places,
-        numbers: Numbers { first: 0, active: places, first_idle: places },
+        share: Share { connections: places, first_idle: places, ..Share::default() },
         reply_bytes_hint: 100,
         spin_ns: 0,
     };

@@ -1,11 +1,11 @@
 //! Coincidences: an edge and an event, a start and a connection.
 
 use super::*;
-use crate::server_clocks::Readings;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
+use wirebench_schema::load::EdgeClocks;
 use wirebench_schema::load::{LoadModel, Stop};
 
 /// The clocks of a server show when they were read, in virtual time.
@@ -30,7 +30,7 @@ fn the_servers_clocks_are_read_at_the_edges_of_the_window() {
                 exchange(&mut session, 0, now_ns);
             }
         }
-        let Readings { start, end, .. } = left(session).outcome.server_cpu_ns;
+        let EdgeClocks { start_ns: start, end_ns: end } = left(session).outcome.server_cpu_ns;
         assert_eq!(start, [Some(edges.window_start_ns), None]);
         assert_eq!(end, [Some(end_ns), None], "{config:?}");
     }
