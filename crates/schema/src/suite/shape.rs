@@ -129,7 +129,7 @@ impl ShapePatch {
         one([
             ("duration", self.duration.map(Stop::After)),
             ("requests", self.requests.map(Stop::Requests)),
-            ("count-per-connection", self.count_per_connection.map(Stop::RequestsPerConnection)),
+            ("count_per_connection", self.count_per_connection.map(Stop::RequestsPerConnection)),
         ])
     }
 
