@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::load::{LatencySummary, LoadModel, Samples, Stalls};
+use wirebench_sys::affinity;
 
 pub(crate) use self::log::SlowLog;
 use self::{
@@ -143,14 +144,18 @@ fn begin() -> Result<(Watch, CpuShares), String> {
 /// The stalls of the machine while its CPUs only count.
 fn control() -> Result<Watched, String> {
     let watch = || {
-        let (watch, _) = begin()?;
+        let (watch, cpus) = begin()?;
         let until = Instant::now() + CONTROL;
         thread::scope(|scope| {
-            let cpus = thread::available_parallelism().map_or(1, usize::from);
-            let count = || while Instant::now() < until {};
-            // Where no more threads are to be had, fewer CPUs are busy.
-            (1..cpus).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, count)));
-            count();
+            for cpu in cpus.numbers() {
+                let count = move || {
+                    let _ = affinity::bind(&[cpu]);
+                    while Instant::now() < until {}
+                };
+                // Where no more threads are to be had, fewer CPUs are busy.
+                let _ = thread::Builder::new().spawn_scoped(scope, count);
+            }
+            thread::sleep(CONTROL);
         });
         Ok(watch.end())
     };

@@ -143,8 +143,8 @@ fn the_verdict_of_a_run_is_that_of_its_conditions() {
     for (arguments, folder) in [(judged.as_str(), "judged"), (arguments, "plain")] {
         let given = [("verb", "run"), ("arguments", arguments), ("results", folder)];
         let output = forge.output(&measure.script, &action.variables(measure, &given));
-        // A busy machine leaves no valid run, and so no figure that violates the condition.
-        let is_open = String::from_utf8_lossy(&output.stdout).contains("most runs are not valid");
+        // A busy machine may leave too few valid runs, and so no figure that violates the condition.
+        let is_open = String::from_utf8_lossy(&output.stdout).contains("\nNOT PASSED: ");
         let (code, result, verdict) = match (folder, is_open) {
             ("judged", false) => (4, "violated", "failed"),
             ("judged", true) => (0, "inconclusive", "inconclusive"),

@@ -63,10 +63,12 @@ impl Watch {
         let on = |cpu: u32| {
             let (stop, ready) = (Arc::clone(&stop), ready.clone());
             Builder::new().spawn(move || {
-                let bound = affinity::bind(&[cpu]).and_then(|()| priority::run_before_others());
-                let may = bound.is_ok();
-                let _ = ready.send(bound);
-                (cpu, if may { watch(&stop) } else { Vec::new() })
+                // A container may use few of the machine's CPUs.
+                let is_there = affinity::bind(&[cpu]).is_ok();
+                let right = priority::run_before_others();
+                let is_watched = is_there && right.is_ok();
+                let _ = ready.send(right);
+                (cpu, if is_watched { watch(&stop) } else { Vec::new() })
             })
         };
         let threads: Vec<_> = cpus.take(CPUS_MOST).map(on).collect::<io::Result<_>>()?;
