@@ -131,7 +131,7 @@ pub struct IdleMeasurement {
     pub processes: u32,
     /// Threads at the end of the window.
     pub threads: u32,
-    /// As of [`Cost`](super::Cost).
+    /// As of [`Cost`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapped: Option<String>,
     /// The reasons that limit or explain the figures.
