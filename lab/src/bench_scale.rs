@@ -13,7 +13,7 @@ use std::{
 };
 use wirebench_schema::{
     agent::{AGENT_PROTOCOL, AgentCommand, AgentEvent, WindowCpu, WindowReport},
-    load::{EdgeClocks, GeneratorPart, LoadEvent, LoadReport, Stop},
+    load::{GeneratorPart, LoadEvent, LoadReport, Stop},
 };
 use wirebench_sys::cpu_clock::process_cpu_ns;
 
@@ -144,7 +144,6 @@ pub(crate) fn fake_agent(report: &Path, script: &str) -> anyhow::Result<()> {
                     waited_ns: 0,
                     generator_waited_ns: 0,
                     cpu: WindowCpu::default(),
-                    clocks: EdgeClocks::default(),
                     parked_cpu_ns: Vec::new(),
                     series: Vec::new(),
                 })))?;

@@ -1,27 +1,26 @@
 //! The loads of an agent: connections to several servers that are open at the same time, of which one is used at a
-//! time, for a slice in parts or for a whole load.
+//! time, for a slice in parts or for a load with one window.
 
 use std::{
     collections::BTreeMap,
     io,
     num::NonZero,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
     time::Duration,
 };
-use wirebench_loadgen::{Load, Measured, ServerClocks, now_ns};
+use wirebench_loadgen::{Load, Measured, now_ns};
 use wirebench_schema::{
     agent::{AgentEvent, Recording, WindowOrder, WindowReport, Windows},
-    load::{LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{LoadConfig, LoadEvent, LoadReport},
 };
 use wirebench_server::{
     fence::Sitters,
-    process_clocks,
     threads::{self, Threads},
-    visit::{self, Part, visit},
+    visit::{Part, visit, without_clocks},
 };
 
 /// The longest sleep between two checks whether the load has to stop.
@@ -49,15 +48,14 @@ impl Loads {
         say: &mut dyn FnMut(&AgentEvent) -> io::Result<()>,
     ) -> Result<AgentEvent, String> {
         self.by_number.remove(&number);
-        let edges = EdgeReader::default();
         let mut observe = |event| {
             // A reader that has gone is noticed at the next write.
             let _ = say(&AgentEvent::Load(event));
         };
-        let load = Load::open(&config, windows, &edges.clocks(), &self.stop, &mut observe)
+        let load = Load::open(&config, windows, &self.stop, &mut observe)
             .map_err(|error| error.to_string())?;
         let connections = load.connections();
-        self.by_number.insert(number, OpenLoad { config, load, edges });
+        self.by_number.insert(number, OpenLoad { config, load });
         Ok(AgentEvent::Load(LoadEvent::Connected { connections }))
     }
 
@@ -69,29 +67,21 @@ impl Loads {
         let known = self.by_number.remove(&order.load);
         let mut open =
             known.ok_or_else(|| format!("there is no load {}: connect it first", order.load))?;
+        let stop = &self.stop;
+        let mut observe = |event| {
+            if say(&AgentEvent::Load(event)).is_err() {
+                // The reader has gone.
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
         if order.recording == Recording::Intervals {
-            let measured = whole(order, &mut open, &self.stop, say);
+            let measured = only_window(order, &mut open, stop, &mut observe);
             return measured.map(Box::new).map(AgentEvent::Window);
         }
         self.sitters.move_to(&order.server_cpus);
-        let measured = slice(order, &mut open, &self.sitters, &self.stop);
+        let measured = slice(order, &mut open, &self.sitters, stop, &mut observe);
         self.by_number.insert(order.load, open);
         measured.map(Box::new).map(AgentEvent::Window)
-    }
-}
-
-/// What a loading thread reads at the edges of a whole load: the clocks of the server's processes.
-#[derive(Clone, Debug, Default)]
-struct EdgeReader(Arc<Mutex<Vec<i32>>>);
-
-impl EdgeReader {
-    fn clocks(&self) -> ServerClocks {
-        let reader = self.clone();
-        ServerClocks::new(move || process_clocks::read(&reader.pids()))
-    }
-
-    fn pids(&self) -> MutexGuard<'_, Vec<i32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +89,6 @@ impl EdgeReader {
 struct OpenLoad {
     config: LoadConfig,
     load: Load,
-    edges: EdgeReader,
 }
 
 /// Measures the slice of `order`.
@@ -108,23 +97,22 @@ fn slice(
     open: &mut OpenLoad,
     sitters: &Sitters,
     stop: &AtomicBool,
+    observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<WindowReport, String> {
     let mut begins_ns = order.start_ns;
     let own = || Threads::of(&[rustix::process::getpid()]);
-    visit(order, sitters, |length, counts| {
+    visit(order, sitters, |end, counts| {
         if let Some(start_ns) = begins_ns.take() {
             sleep_until(start_ns, stop);
         }
-        let config = LoadConfig {
-            model: order.model.clone(),
-            stop: Stop::After(length),
-            ..open.config.clone()
-        };
+        let model = if counts { order.model.clone() } else { order.model.constant() };
+        let config = LoadConfig { model, stop: end, ..open.config.clone() };
         // How long the generator waited in what is discarded is in no figure.
         let before = counts.then(own);
-        let measured = match counts {
-            false => open.load.discard(&config, stop),
-            true => open.load.part(&config, stop),
+        let measured = match (counts, order.recording) {
+            (false, _) => open.load.discard(&config, stop),
+            (true, Recording::Whole) => open.load.whole(&config, stop, observe),
+            (true, _) => open.load.part(&config, stop),
         };
         let Measured { mut report, start_ns, .. } = measured.map_err(|error| error.to_string())?;
         let end_ns = now_ns();
@@ -134,30 +122,22 @@ fn slice(
     })
 }
 
-/// Measures the whole load of `order`. `say` takes its edges and intervals.
-fn whole(
+/// Measures the only window of a load.
+fn only_window(
     order: &WindowOrder,
     open: &mut OpenLoad,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&AgentEvent) -> io::Result<()>,
+    observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<WindowReport, String> {
-    let own = order.processes.iter().find(|server| server.load == order.load);
-    *open.edges.pids() = own.map_or_else(Vec::new, |server| server.pids.clone());
-    let mut observe = |event| {
-        if say(&AgentEvent::Load(event)).is_err() {
-            // The reader has gone.
-            stop.store(true, Ordering::Relaxed);
-        }
-    };
     if let Some(start_ns) = order.start_ns {
         sleep_until(start_ns, stop);
     }
-    let measured = open.load.first_window(stop, &mut observe).map_err(|error| error.to_string())?;
-    let Measured { mut report, start_ns, clocks: edges } = measured;
+    let measured = open.load.first_window(stop, observe).map_err(|error| error.to_string())?;
+    let Measured { mut report, start_ns } = measured;
     abridge(&mut report);
     let (start_ns, end_ns) = (begun(start_ns)?, now_ns());
     let part = Part { report, start_ns, end_ns, generator_waited_ns: 0 };
-    Ok(visit::whole(order.load, part, edges))
+    Ok(without_clocks(order.load, part))
 }
 
 fn begun(start_ns: Option<u64>) -> Result<u64, String> {

@@ -191,8 +191,6 @@ fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
     agent.order(WindowOrder { start_ns: Some(wanted_ns), ..whole.clone() });
     let AgentEvent::Window(window) = agent.event() else { panic!("no report") };
     assert!(window.start_ns >= wanted_ns && window.report.requests > 0, "{window:?}");
-    assert_eq!(window.clocks.start_ns.len(), 1);
-    assert!(window.cpu.counted_ns.unwrap() > 0);
     // Its connections are closed.
     agent.order(whole);
     assert!(matches!(agent.event(), AgentEvent::Failed { .. }));

@@ -25,7 +25,7 @@ use wirebench_schema::{
     agent::{
         AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, WindowOrder, WindowReport, Windows,
     },
-    load::{EdgeClocks, Interval, LoadConfig, LoadEvent, LoadReport},
+    load::{Interval, LoadConfig, LoadEvent, LoadReport},
 };
 use wirebench_server::{fence::Sitters, pipe::PipedChild};
 
@@ -149,11 +149,13 @@ impl<'s> Agents<'s> {
         if self.pid().is_none() {
             return match order.recording {
                 Recording::Intervals => self.load_of_hosts(order, config, until, observe),
-                Recording::Series | Recording::Silent => self.slice_of_hosts(order, &config),
+                Recording::Series | Recording::Silent | Recording::Whole => {
+                    self.slice_of_hosts(order, &config, observe)
+                }
             };
         }
         self.pool.tell(&AgentCommand::Window(Box::new(order.clone())))?;
-        let (reports, _) = self.follow((order, &config), None, until, observe)?;
+        let reports = self.follow((order, &config), None, until, observe)?;
         reports.into_iter().next().ok_or_else(|| "there is no report".to_owned())
     }
 
@@ -164,7 +166,7 @@ impl<'s> Agents<'s> {
         edges: Option<Edges>,
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<(Vec<WindowReport>, EdgeClocks), String> {
+    ) -> Result<Vec<WindowReport>, String> {
         let agents = self.pool.len();
         let (intervals, reports) = (vec![VecDeque::new(); agents], vec![None; agents]);
         let limit = WaitLimit::window(config, Instant::now());
@@ -191,14 +193,12 @@ impl<'s> Agents<'s> {
                 observe(event);
             }
         }
-        let clocks = window.edges.map(|it| it.clocks).unwrap_or_default();
-        Ok((window.reports.into_iter().flatten().collect(), clocks))
+        Ok(window.reports.into_iter().flatten().collect())
     }
 
     /// How long to wait for the next event of a window. Events of a child end the wait, those of hosts are polled for.
     fn step_of(&self, window: &OpenWindow<'_>) -> Instant {
-        let is_slice = window.order.recording != Recording::Intervals;
-        if is_slice && self.pid().is_some() {
+        if !window.order.recording.is_observed() && self.pid().is_some() {
             return Instant::now() + SILENT_STEP;
         }
         let edge = window.edges.as_ref().and_then(Edges::next_ns);

@@ -22,7 +22,6 @@ pub(crate) fn judged(variant: &VariantId, copy: u32, evidence: Evidence) -> Meas
         load: evidence.load,
         tool: evidence.tool.map(Box::new),
         cost: evidence.cost,
-        warm_up: None,
         slices: Vec::new(),
         natural_slices: Vec::new(),
         distances: Distances::default(),

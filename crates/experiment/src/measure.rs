@@ -1,46 +1,39 @@
 //! One run with a process of its own: a fresh server, the load on it, and what both of them used.
 //! Runs of a cohort are made in `cohort`.
 
+mod attempt;
 pub mod command;
 mod generators;
 mod idle;
 mod idle_connections;
 mod observe;
 mod outside;
-mod steady;
+mod warm;
 
 pub use idle_connections::require_files;
-pub(crate) use observe::settled_look;
 
 use std::{
     io,
     sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::Duration,
 };
 use wirebench_catalogue::subject::Subject;
-use wirebench_host::{
-    distance::Probe,
-    neighbours::{Machine, Programs, Throttled},
-};
-use wirebench_judge::validity::{self, Evidence, Processes, ServerEnd};
+use wirebench_judge::validity::ServerEnd;
 use wirebench_schema::{
-    agent::{WindowOrder, Windows},
-    journal::{
-        Counts, Distances, Measurement, Outcome, Placement, ProgramShare, Run, ToolReport,
-        WakeUpPrice, WarmUp,
-    },
-    load::{IdleMode, LoadConfig, LoadEvent, LoadReport},
+    journal::{Counts, Outcome, Placement, Run, WakeUpPrice},
+    load::IdleMode,
     scenario::Scenario,
     suite::{Phase, Workload},
     verification::Verification,
 };
 use wirebench_server::{
-    cost::{self, Course, Details, Window},
+    cost::{self, Look},
     launch::{Launcher, Request, Server, Stopped, stop_grace},
 };
 
-use self::observe::Observer;
-use crate::{cut::Cut, evidence::judged, remote::Fleet, tool::Tool};
+use self::attempt::Attempt;
+use crate::{agents::Agents, cut::Cut, remote::Fleet, tool::Tool};
 
 /// What `hello-timeout` is asked for where connections are silent: longer than any of them is.
 const PATIENT_TIMEOUT_MS: u64 = 600_000;
@@ -90,28 +83,6 @@ pub struct Cell<'a> {
     pub position: u32,
     /// Whether the conformance checks were made; else the body of a reply is not known before.
     pub verification: Verification,
-}
-
-/// What was seen of a run: the generator's report, and what both sides used.
-struct RunObservation {
-    load: LoadReport,
-    /// The server's processes and their clocks.
-    course: Course,
-    /// What was read of its threads before the load and after it.
-    details: (Details, Details),
-    /// The machine's clocks at the edges of the window.
-    machine: (Machine, Machine),
-    /// The report of a third-party generator.
-    tool: Option<ToolReport>,
-}
-
-/// An observation with the rest of the machine and the load before it.
-struct LoadObservation {
-    seen: RunObservation,
-    /// Other programs that were seen during the load.
-    programs: Vec<ProgramShare>,
-    distances: Distances,
-    warm_up: Option<WarmUp>,
 }
 
 impl RunSettings {
@@ -175,6 +146,17 @@ impl RunSettings {
             generator_command: Vec::new(),
             outcome: failed(String::new(), String::new()),
         }
+    }
+
+    pub(crate) fn cpus(&self) -> Vec<u32> {
+        [&self.placement.server_cpus[..], &self.placement.generator_cpus].concat()
+    }
+
+    /// The CPUs on which clocks are read: those of a server that has some for itself.
+    pub(crate) fn sitter_cpus(&self, agents: &Agents<'_>, server: &Server) -> Vec<u32> {
+        let Placement { pinned, disjoint, server_cpus, .. } = &self.placement;
+        let has_own = *pinned && (*disjoint || agents.pid().is_none());
+        if has_own && !server.is_service() { server_cpus.clone() } else { Vec::new() }
     }
 
     /// What is asked of the server of a cell.
@@ -253,104 +235,24 @@ impl RunSettings {
     }
 }
 
-/// A load on a server that runs.
-struct Attempt<'a> {
-    settings: &'a RunSettings,
-    cell: &'a Cell<'a>,
-    config: LoadConfig,
-    stop: &'a AtomicBool,
-}
+/// How often the tree is looked at until two looks in a row are alike, and the time between them.
+const LOOKS_MOST: usize = 40;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-impl Attempt<'_> {
-    /// Loads the server and observes it meanwhile. `command` is that of another generator than our own.
-    fn load(&self, command: &[String], server: &mut Server) -> Result<LoadObservation, String> {
-        let warm_up = self.warm_until_steady(server)?;
-        self.warm_up()?;
-        let settings = self.settings;
-        let probe = Probe::new(&settings.placement, settings.fleet.is_none());
-        let distance_ns_before = probe.read();
-        let before = Programs::read();
-        let seen = match &settings.tool {
-            None => self.observe(server),
-            Some(tool) => self.observe_tool(tool, command, server),
-        }?;
-        let distances = Distances { distance_ns_before, distance_ns_after: probe.read() };
-        let programs = Programs::read().since(&before, &settings.cpus());
-        Ok(LoadObservation { seen, programs, distances, warm_up })
-    }
-
-    /// From what was seen to the outcome of a run.
-    fn outcome(&self, loaded: Result<LoadObservation, String>, stopped: &Stopped) -> Outcome {
-        let loaded = match loaded {
-            Ok(loaded) if loaded.seen.load.requests > 0 => loaded,
-            Ok(LoadObservation { seen, .. }) => {
-                return failed(validity::nothing_answered(&seen.load), stopped.stderr.clone());
-            }
-            Err(reason) => return failed(reason, stopped.stderr.clone()),
-        };
-        let mut measured = self.judge(loaded, stopped);
-        let complaint = measured.warm_up.as_ref().and_then(steady::complaint);
-        measured.reasons.extend(complaint);
-        Outcome::Measured(Box::new(measured))
-    }
-
-    /// From observations to figures, and to findings about them.
-    fn judge(&self, loaded: LoadObservation, stopped: &Stopped) -> Measurement {
-        let Self { settings, cell, .. } = self;
-        let LoadObservation { seen, programs, distances, warm_up } = loaded;
-        let RunObservation { load, course, details, machine, tool } = seen;
-        let window = match &tool {
-            None => Window::of(&load),
-            Some(tool) => outside::window(&course, &load, tool, &settings.placement),
-        };
-        let cpu = course.cpu(&details.0.ignoring_with(&details.1));
-        let cost = cost::cost(cpu, (&details.0, &details.1), window, settings.busy_cpus(cell));
-        // Where some of the server's is not known, the rest of its CPUs' time is not for certain others'.
-        let is_known = cpu.lost == 0 && cost.is_of_processes();
-        let server_ns = if is_known { cost.cpu_ns } else { u64::MAX };
-        let own_ns = (server_ns, load.thread_cpu_ns.iter().sum());
-        let threads = (&details.0.threads, &details.1.threads);
-        let evidence = Evidence {
-            phase: cell.workload.phase,
-            load,
-            windows: 1,
-            tool,
-            cost,
-            placement: settings.placement.clone(),
-            end: server_end(stopped),
-            machine: machine.1.used(&machine.0, &settings.placement, own_ns, threads),
-            programs,
-            verification: cell.verification,
-            processes: match (cpu.lost, cpu.changed) {
-                (0, false) => Processes::Same,
-                (0, true) => Processes::Changed,
-                (lost, _) => Processes::Lost(lost),
-            },
-            instance: None,
-        };
-        Measurement { warm_up, distances, ..judged(&cell.subject.variant.id, cell.copy, evidence) }
-    }
-
-    /// Generates the load and observes the server meanwhile.
-    fn observe(&self, server: &Server) -> Result<RunObservation, String> {
-        let mut agents = self.settings.agents(self.stop)?;
-        agents.connect(0, &self.config, Windows::One, &mut |_| {})?;
-        let throttled = Throttled::read();
-        let mut observer = Observer::connected((server, agents.pid()));
-        let order = WindowOrder::whole(&self.config, observer.processes());
-        let mut report = agents.window(&order, None, &mut |event| match event {
-            LoadEvent::Interval(_) => observer.interval(),
-            LoadEvent::WindowStart => observer.window_starts(),
-            LoadEvent::WindowEnd => observer.window_ended(),
-            _ => {}
-        })?;
-        if self.settings.fleet.is_none() {
-            // Other hosts have limits of their own.
-            let throttled_ns = Throttled::read().ns_since(&throttled);
-            report.report.throttled_ns = Some(throttled_ns).filter(|it| *it > 0);
+/// The processes of a server once none begins, ends or is waited for any more, or once that takes too long: it may
+/// start some for its connections.
+pub(crate) fn settled_look(server: &Server) -> Look {
+    let mut last = server.look();
+    for _ in 0..LOOKS_MOST {
+        thread::sleep(BETWEEN_LOOKS);
+        let now = server.look();
+        let is_settled = now.is_like(&last);
+        last = now;
+        if is_settled {
+            break;
         }
-        observer.finish(report.report, &report.clocks)
     }
+    last
 }
 
 /// The outcome of a run that could not be made.

@@ -128,15 +128,6 @@ pub fn not_steady(waited_ns: u64, detail: &str) -> Reason {
     ReasonKind::NotSteady.reason(Weight::Invalid, Some(waited_ns as f64), detail)
 }
 
-/// By how much a server still changed, if enough requests were answered to know.
-#[must_use]
-pub fn still_changed(change: Option<f64>) -> String {
-    match change.filter(|change| change.is_finite()) {
-        Some(change) => format!("its CPU time per request changed by {:+.1} %", change * 100.0),
-        None => "too few requests were answered to judge".to_owned(),
-    }
-}
-
 /// That the server had not settled when the tail of a long slice began.
 fn unsettled() -> Reason {
     let after = PILOT_LENGTH.mul_f64(1.0 - TAIL_SHARE);

@@ -18,6 +18,7 @@ use crate::{
     plan::Plan,
     segment::Segment,
     session::Edges,
+    share::Share,
     stalls::SeenStalls,
     worker::{Limits, Note, Order},
 };
@@ -128,9 +129,10 @@ impl Coordinator {
     /// Has every thread make ready for a window of `plan` over the connections that it has.
     pub(crate) fn prepare(&self, plan: &Plan, outside: &mut Outside<'_>) -> LoadStatus {
         self.limits.lift();
-        for order in &self.orders {
+        for (order, Share { quota, .. }) in self.orders.iter().zip(&plan.shares) {
             // A thread that is gone has noted so.
-            let _ = order.send(Order::Prepare(Box::new(plan.params.clone())));
+            let params = Box::new(plan.params.clone());
+            let _ = order.send(Order::Prepare { params, quota: *quota });
         }
         self.wait_until_ready(outside)
     }

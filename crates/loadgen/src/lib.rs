@@ -35,7 +35,6 @@ mod preflight;
 mod recorder;
 mod resolve;
 mod segment;
-mod server_clocks;
 mod session;
 mod share;
 mod stalls;
@@ -51,7 +50,6 @@ pub use limits::check_descriptors;
 pub use load::{Load, Measured};
 pub use preflight::{Manner, ask_each, sample_unsafe};
 pub use resolve::addresses;
-pub use server_clocks::ServerClocks;
 
 use std::sync::atomic::AtomicBool;
 use wirebench_schema::{
@@ -73,7 +71,7 @@ pub fn run(
     stop: &AtomicBool,
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
-    let mut load = Load::open(config, Windows::One, &ServerClocks::default(), stop, observe)?;
+    let mut load = Load::open(config, Windows::One, stop, observe)?;
     if load.connections() > 0 || load.has_threads() {
         observe(LoadEvent::Connected { connections: load.connections() });
     }

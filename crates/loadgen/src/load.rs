@@ -7,7 +7,7 @@ use std::{
 };
 use wirebench_schema::{
     agent::Windows,
-    load::{EdgeClocks, EngineChoice, IdleMode, LoadConfig, LoadEvent, LoadReport, Stop},
+    load::{EngineChoice, IdleMode, LoadConfig, LoadEvent, LoadReport, SampleReply, Stop},
 };
 use wirebench_sys::awake::AwakeCpus;
 
@@ -19,11 +19,9 @@ use crate::{
     engine::{epoll::EpollEngine, io_uring::IoUringEngine},
     error::LoadError,
     limits,
-    outcome::at_edges,
     plan::{CodecKind, Plan},
     preflight::{self, Preflight},
     resolve,
-    server_clocks::ServerClocks,
     session::{Edges, Session},
     stalls::{self, StallWatch},
     summary,
@@ -39,6 +37,8 @@ pub struct Load {
     config: LoadConfig,
     plan: Plan,
     connector: Option<Arc<Connector>>,
+    /// What is known of replies before the first whole load.
+    samples: Vec<SampleReply>,
     /// None when the load was stopped before there was a thread.
     threads: Option<LoadThreads>,
     status: LoadStatus,
@@ -52,18 +52,14 @@ pub struct Measured {
     /// When the first request was due, in nanoseconds of [`crate::now_ns`]; none if the window never
     /// began.
     pub start_ns: Option<u64>,
-    /// What the server's clocks showed at the edges; nothing where none were to be read.
-    pub clocks: EdgeClocks,
 }
 
 impl Load {
     /// Makes the connections of `config`, which stay open until this is dropped. `observe` is called
-    /// with [`LoadEvent::Connecting`]. Where none could be made, the error says why. Of a load that has
-    /// one window, `clocks` are read at its edges.
+    /// with [`LoadEvent::Connecting`]. Where none could be made, the error says why.
     pub fn open(
         config: &LoadConfig,
         windows: Windows,
-        clocks: &ServerClocks,
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Self, LoadError> {
@@ -76,7 +72,7 @@ impl Load {
         }
         let awake = (config.idle == IdleMode::Awake).then(AwakeCpus::hold);
         let awake = awake.transpose().map_err(LoadError::Awake)?;
-        let mut plan = Plan { server_clocks: clocks.clone(), ..Plan::new(config)? };
+        let mut plan = Plan::new(config)?;
         plan.params.keeps_connections = windows == Windows::Many;
         let sources = Sources::new(&config.sources);
         let connections = config.connections.saturating_add(config.idle_connections);
@@ -92,12 +88,18 @@ impl Load {
         let found = preflight::preflight(&config, route, &mut plan.codec, stop)?;
         let Preflight::Answered { endpoint, took, persistence, requests, samples } = found else {
             let status = LoadStatus { interrupted: true, ..LoadStatus::default() };
-            return Ok(Self { config, plan, connector, threads: None, status, _awake: awake });
+            let samples = Vec::new();
+            return Ok(Self {
+                config,
+                plan,
+                connector,
+                samples,
+                threads: None,
+                status,
+                _awake: awake,
+            });
         };
         plan.requests_before = requests;
-        if windows == Windows::One {
-            plan.sample_replies = samples;
-        }
         plan.params.one_request_each |= persistence == Persistence::Close;
         plan.params.round_trip_ns = clock::nanoseconds(took);
         plan.chosen = plan.chosen.clone().suited(config.engine, plan.codec.reply_bytes());
@@ -113,7 +115,8 @@ impl Load {
             threads.close()?;
             return Err(no_connection(config.connections, &outcome));
         }
-        Ok(Self { config, plan, connector, threads: Some(threads), status, _awake: awake })
+        let threads = Some(threads);
+        Ok(Self { config, plan, connector, samples, threads, status, _awake: awake })
     }
 
     /// Number of connections for requests that could be made.
@@ -129,9 +132,22 @@ impl Load {
 
     /// Measures one part of a visit over the connections, after making those again that the server has closed
     /// meanwhile. Nothing is in flight when it begins, and it ends with the last reply to a request that it has begun:
-    /// all of these count. Of `config` the model, the end and the timeout count; its end must be a time.
+    /// all of these count. Of `config` the model, the end and the timeout count.
     pub fn part(&mut self, config: &LoadConfig, stop: &AtomicBool) -> Result<Measured, LoadError> {
-        let outcome = self.whole_part(config, stop)?;
+        let outcome = self.whole_part(config, stop, None)?;
+        self.measured(outcome)
+    }
+
+    /// The same of a whole load, whose rate may change and whose edges and intervals are observed. Where a count ends
+    /// it, it is the last part.
+    pub fn whole(
+        &mut self,
+        config: &LoadConfig,
+        stop: &AtomicBool,
+        observe: &mut dyn FnMut(LoadEvent),
+    ) -> Result<Measured, LoadError> {
+        let outcome = self.whole_part(config, stop, Some(observe))?;
+        self.plan.sample_replies = std::mem::take(&mut self.samples);
         self.measured(outcome)
     }
 
@@ -141,18 +157,21 @@ impl Load {
         config: &LoadConfig,
         stop: &AtomicBool,
     ) -> Result<Measured, LoadError> {
-        let edges = self.whole_part(config, stop)?.and_then(|outcome| outcome.status.edges);
+        let edges = self.whole_part(config, stop, None)?.and_then(|outcome| outcome.status.edges);
         let engine = self.plan.chosen.engine;
         let report = LoadReport::new(String::new(), self.config.clone(), engine);
-        Ok(Measured { report, start_ns: self.start_ns(edges), clocks: EdgeClocks::default() })
+        Ok(Measured { report, start_ns: self.start_ns(edges) })
     }
 
     fn whole_part(
         &mut self,
         config: &LoadConfig,
         stop: &AtomicBool,
+        observe: Option<&mut dyn FnMut(LoadEvent)>,
     ) -> Result<Option<LoadOutcome>, LoadError> {
-        let observe: &mut dyn FnMut(LoadEvent) = &mut |_| {};
+        let in_segments = observe.is_some();
+        let unobserved: &mut dyn FnMut(LoadEvent) = &mut |_| {};
+        let observe = observe.unwrap_or(unobserved);
         self.config = LoadConfig {
             model: config.model.clone(),
             warmup: Duration::ZERO,
@@ -160,10 +179,10 @@ impl Load {
             timeout: config.timeout,
             ..self.config.clone()
         };
-        if !matches!(self.config.stop, Stop::After(length) if !length.is_zero()) {
-            return Err(LoadError::Configuration("a part of a visit ends after a time".to_owned()));
+        if matches!(self.config.stop, Stop::After(length) if length.is_zero()) {
+            return Err(LoadError::Configuration("a part of a visit has a length".to_owned()));
         }
-        self.plan.renew(&self.config);
+        self.plan.renew(&self.config, in_segments);
         let Some(threads) = &self.threads else { return Ok(None) };
         self.status = threads.coordinator.prepare(&self.plan, &mut Outside { stop, observe });
         if self.status.failed {
@@ -179,6 +198,7 @@ impl Load {
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Measured, LoadError> {
         let outcome = self.load(stop, observe)?;
+        self.plan.sample_replies = std::mem::take(&mut self.samples);
         self.measured(outcome)
     }
 
@@ -210,8 +230,7 @@ impl Load {
         let tls = self.connector.as_ref().and_then(|connector| connector.summary());
         let report = summary::summarize(&self.config, &self.plan, &outcome);
         let start_ns = self.start_ns(outcome.status.edges);
-        let clocks = at_edges(&outcome.outcomes).unwrap_or_default();
-        Ok(Measured { report: LoadReport { tls, ..report }, start_ns, clocks })
+        Ok(Measured { report: LoadReport { tls, ..report }, start_ns })
     }
 
     /// A thread has ended before its time: the reason is its error.

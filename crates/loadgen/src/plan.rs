@@ -20,7 +20,6 @@ use crate::{
     error::LoadError,
     pace::{Part, Rule, Schedule},
     segment::Histograms,
-    server_clocks::ServerClocks,
     share::{Share, shares},
 };
 
@@ -169,8 +168,6 @@ pub(crate) struct Plan {
     pub(crate) warmup_ns: u64,
     /// Length of the window, when it is a time that ends it.
     pub(crate) window_ns: Option<u64>,
-    /// The clocks to read at the edges of the window.
-    pub(crate) server_clocks: ServerClocks,
     /// Requests that were sent before the load.
     pub(crate) requests_before: u64,
     /// What their replies were.
@@ -196,37 +193,30 @@ impl Plan {
             steps: RateStep::of(config),
             warmup_ns: nanoseconds(config.warmup),
             window_ns: config.stop.length().map(nanoseconds),
-            server_clocks: ServerClocks::default(),
             requests_before: 0,
             sample_replies: Vec::new(),
             files_digest: files.hexadecimal(),
         })
     }
 
-    /// The same connections, for a part of a visit.
-    pub(crate) fn renew(&mut self, config: &LoadConfig) {
-        let ThreadParams { round_trip_ns, keeps_connections, one_request_each, .. } = self.params;
+    /// The same connections, for a part of a visit. One in segments is observed, and its rate may change.
+    pub(crate) fn renew(&mut self, config: &LoadConfig, in_segments: bool) {
+        let ThreadParams { round_trip_ns, one_request_each, .. } = self.params;
+        let params = ThreadParams::new(config);
+        self.shares = shares(config);
         self.params = ThreadParams {
             round_trip_ns,
-            keeps_connections,
+            // A thread that ends by its own count must not keep a server from the connections of the others.
+            keeps_connections: config.stop.length().is_some(),
             one_request_each,
             is_whole: true,
-            segment_ns: None,
-            ..ThreadParams::new(config)
+            segment_ns: params.segment_ns.filter(|_| in_segments),
+            ..params
         };
-        // It is added up after it, and has one rate.
-        self.interval_ns = None;
-        self.steps = Vec::new();
+        self.interval_ns = in_segments.then_some(nanoseconds(config.interval));
+        self.steps = if in_segments { RateStep::of(config) } else { Vec::new() };
         self.warmup_ns = nanoseconds(config.warmup);
         self.window_ns = config.stop.length().map(nanoseconds);
-        self.server_clocks = ServerClocks::default();
-    }
-
-    /// The clocks that this thread reads. A time ends the window for all threads at once, a count for
-    /// each at its own.
-    pub(crate) fn clocks_of(&self, thread: usize) -> ServerClocks {
-        let reads = thread == 0 || self.window_ns.is_none();
-        if reads { self.server_clocks.clone() } else { ServerClocks::default() }
     }
 }
 

@@ -34,7 +34,6 @@ use crate::{
     pace::{Pacer, Supply},
     plan::ThreadParams,
     recorder::Recorder,
-    server_clocks::{AtEdges, ServerClocks},
     share::Share,
 };
 use connecting::{opens_ahead, opens_late};
@@ -132,7 +131,6 @@ pub(crate) struct Session<C: Codec> {
     cpu_clock: fn() -> u64,
     cpu_start_ns: u64,
     cpu_end_ns: Option<u64>,
-    server_clocks: AtEdges,
     backlog: WaitingRequests,
     outcome: Option<Outcome>,
 }
@@ -199,15 +197,9 @@ impl<C: Codec> Session<C> {
             cpu_clock,
             cpu_start_ns: 0,
             cpu_end_ns: None,
-            server_clocks: AtEdges::default(),
             backlog: WaitingRequests::default(),
             outcome: None,
         }
-    }
-
-    /// The same session, which reads `clocks` at both edges of its window.
-    pub(crate) fn reading(self, clocks: ServerClocks) -> Self {
-        Self { server_clocks: AtEdges::new(clocks), ..self }
     }
 
     /// The load begins. Connections that could not be made at first are tried again from now on.
@@ -252,7 +244,6 @@ impl<C: Codec> Session<C> {
                 .collect(),
             idle_made: self.idle_made,
             idle_lost: self.idle_lost,
-            server_cpu_ns: self.server_clocks.take_readings(),
             ..self.outcome.take().unwrap_or_default()
         }
     }

@@ -59,11 +59,11 @@ impl LoadThreads {
                 reply_bytes_hint: codec.reply_bytes_hint().saturating_mul(plan.params.depth),
                 spin_ns: plan.params.spin_ns,
             };
-            let (params, clocks) = (plan.params.clone(), plan.clocks_of(thread));
+            let params = plan.params.clone();
             let (codec, wrap) = (codec.clone(), wrap.clone());
             let work = move || {
                 let session = Session::new(&share, params, &codec, clock::thread_cpu_ns);
-                worker::work::<E, P>(equipment, wrap(session.reading(clocks)), channels)
+                worker::work::<E, P>(equipment, wrap(session), channels)
             };
             match builder(thread).spawn(work) {
                 Ok(handle) => threads.push(handle),

@@ -43,7 +43,10 @@ pub(crate) enum Note {
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Make ready for a window of this load over the same connections.
-    Prepare(Box<ThreadParams>),
+    Prepare {
+        params: Box<ThreadParams>,
+        quota: Option<u64>,
+    },
     Start(Edges),
 }
 
@@ -154,12 +157,12 @@ pub(crate) fn work<E: Engine, P: SessionOwner>(
     // Without a coordinating thread the load is over.
     while let Ok(order) = channels.orders.recv() {
         match order {
-            Order::Prepare(params) => {
+            Order::Prepare { params, quota } => {
                 rest(&mut engine, &mut owner, &channels)?;
                 let recorder = owner.session().recorder();
                 channels.spare.try_iter().for_each(|segment| recorder.give_spare(segment));
                 engine.set_spin(params.spin_ns);
-                owner.session().prepare(*params);
+                owner.session().prepare(*params, quota);
                 report(&channels, Note::Ready { made: owner.session().made() });
             }
             Order::Start(edges) => {

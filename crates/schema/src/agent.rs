@@ -9,10 +9,10 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::load::{EdgeClocks, LoadConfig, LoadEvent, LoadModel, LoadReport, Stop};
+use crate::load::{LoadConfig, LoadEvent, LoadModel, LoadReport, Stop};
 
 /// The version of commands and events. Both sides must have the same.
-pub const AGENT_PROTOCOL: u32 = 8;
+pub const AGENT_PROTOCOL: u32 = 9;
 
 /// The lengths of the first parts of a slice that has many, and of all further ones: a server changes most at first.
 const FIRST_PARTS_NS: [u64; 4] = [2_000_000, 3_000_000, 5_000_000, 10_000_000];
@@ -82,7 +82,7 @@ pub struct WindowOrder {
     /// What is recorded and reported meanwhile.
     pub recording: Recording,
     /// The processes of all servers that run on the agent's host, by load. Their CPU clocks are read at the fences of
-    /// a slice, and those of this load at the edges of a whole load.
+    /// a slice.
     pub processes: Vec<LoadProcesses>,
     /// The CPUs to which the servers are bound on the agent's host, if it does not use them itself. There the clocks
     /// are read at fences, because those of a process that runs are stale by up to a tick.
@@ -91,7 +91,7 @@ pub struct WindowOrder {
 }
 
 impl WindowOrder {
-    /// The only window of the load `config`, on a server with these processes on the agent's host.
+    /// All of the load `config` in one window, on a server with these processes on the agent's host.
     #[must_use]
     pub fn whole(config: &LoadConfig, pids: Vec<i32>) -> Self {
         Self {
@@ -106,14 +106,14 @@ impl WindowOrder {
         }
     }
 
-    /// The lengths of the parts of a slice. What counts is the last one, and all of a series.
+    /// The ends of the parts of a slice. What counts is the last one, and all of a series.
     #[must_use]
-    pub fn parts(&self) -> Vec<Duration> {
-        let Stop::After(length) = self.stop else { return Vec::new() };
+    pub fn parts(&self) -> Vec<Stop> {
         let discard = Some(Duration::from_nanos(self.discard_ns)).filter(|it| !it.is_zero());
-        if self.recording != Recording::Series {
-            return discard.into_iter().chain([length]).collect();
-        }
+        let discard = discard.into_iter().map(Stop::After);
+        let (Recording::Series, Stop::After(length)) = (self.recording, self.stop) else {
+            return discard.chain([self.stop]).collect();
+        };
         let mut begins = Duration::ZERO;
         let whole = |ns| self.model.whole_intervals(Duration::from_nanos(ns));
         let parts = series().map(whole).take_while(|part| {
@@ -121,7 +121,7 @@ impl WindowOrder {
             begins += *part;
             is_needed
         });
-        discard.into_iter().chain(parts).collect()
+        discard.chain(parts.map(Stop::After)).collect()
     }
 
     /// The load `config` with the model and the length of this window.
@@ -144,9 +144,19 @@ pub enum Recording {
     Series,
     /// A slice of two parts with a fence behind each: the discard, and what counts.
     Silent,
-    /// The edges of the window, and the intervals of the load's own length, are reported as they pass. That is for
-    /// a load with one window.
+    /// The same, but what counts is a whole load: its rate may change, and its edges and intervals are reported as they
+    /// pass. If a count ends it, it is the last slice.
+    Whole,
+    /// The only window of a load, with its warm-up, whose edges and intervals are reported as they pass.
     Intervals,
+}
+
+impl Recording {
+    /// Edges and intervals are reported as they pass.
+    #[must_use]
+    pub const fn is_observed(self) -> bool {
+        matches!(self, Self::Whole | Self::Intervals)
+    }
 }
 
 /// The processes of a server.
@@ -206,8 +216,6 @@ pub struct WindowReport {
     /// CPU time of the loaded server, summed over its processes. In a slice it is that of the counted requests: nothing
     /// is in flight at its fences.
     pub cpu: WindowCpu,
-    /// What its clocks showed at the edges of a whole load, process by process.
-    pub clocks: EdgeClocks,
     /// CPU time that each other server used from before the slice until after it, by load. It does
     /// not belong to this slice.
     pub parked_cpu_ns: Vec<(u32, u64)>,

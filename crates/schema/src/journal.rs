@@ -32,7 +32,7 @@ pub use crate::load::Bound;
 pub use described::{Cause, Described, Unavailable, Verified};
 pub use generator::{Generator, GeneratorVersion, ToolLatency, ToolReport};
 pub use look::InterimLook;
-pub use measurement::{Cost, IdleMeasurement, Measurement, WarmUp};
+pub use measurement::{Cost, IdleMeasurement, Measurement};
 pub use placement::{MachinePart, Placement};
 pub use program::{Owner, ProgramShare, unstoppable};
 pub use read::{Journal, JournalError};
@@ -165,7 +165,7 @@ impl Start {
     #[must_use]
     pub fn repetition(&self) -> &'static str {
         let has_cohorts = self.workloads.iter().any(Workload::has_slices);
-        if has_cohorts { self.procedure.repetition() } else { Procedure::Process.repetition() }
+        if has_cohorts { self.procedure.repetition() } else { Procedure::Whole.repetition() }
     }
 }
 

@@ -39,8 +39,8 @@ pub use message::{Body, parse_header};
 pub use model::{Arrivals, LatencyOrigin, LoadModel};
 pub use rate::{Rate, RateCurve};
 pub use report::{
-    EdgeClocks, Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport,
-    NamedRequests, Offered, Phase, ReplyChecks, ThreadRate,
+    Fairness, GeneratorPart, IdleCounts, Interval, LoadEvent, LoadReport, NamedRequests, Offered,
+    Phase, ReplyChecks, ThreadRate,
 };
 pub use request::{ClosedPolicy, is_safe};
 pub use requests::{

@@ -1,7 +1,6 @@
 //! CPU time of the processes of servers on this host.
 
 use rustix::process::Pid;
-use wirebench_schema::load::EdgeClocks;
 
 /// CPU time of each process so far, in nanoseconds; none of one that has ended.
 #[must_use]
@@ -15,13 +14,7 @@ pub fn of(pid: Pid) -> Option<u64> {
     wirebench_sys::cpu_clock::process_cpu_ns(pid).ok()
 }
 
-/// The growth between the edges, where each process could be read at both.
-#[must_use]
-pub fn counted_ns(edges: &EdgeClocks) -> Option<u64> {
-    grown_ns(&edges.start_ns, &edges.end_ns)
-}
-
-/// The same between two readings of the same processes.
+/// The growth between two readings of the same processes, where each could be read at both.
 pub(crate) fn grown_ns(start_ns: &[Option<u64>], end_ns: &[Option<u64>]) -> Option<u64> {
     let grown =
         start_ns.iter().zip(end_ns).map(|(start, end)| Some((*end)?.saturating_sub((*start)?)));
@@ -42,9 +35,8 @@ mod tests {
     }
     #[test]
     fn a_process_that_ends_within_the_slice_leaves_no_figure() {
-        let edges = |start_ns, end_ns| EdgeClocks { start_ns, end_ns };
-        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), Some(4)])), Some(7));
-        assert_eq!(counted_ns(&edges(vec![Some(5), Some(1)], vec![Some(9), None])), None);
-        assert_eq!(counted_ns(&EdgeClocks::default()), None);
+        assert_eq!(grown_ns(&[Some(5), Some(1)], &[Some(9), Some(4)]), Some(7));
+        assert_eq!(grown_ns(&[Some(5), Some(1)], &[Some(9), None]), None);
+        assert_eq!(grown_ns(&[], &[]), None);
     }
 }

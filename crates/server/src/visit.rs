@@ -6,12 +6,12 @@ use std::{
 };
 use wirebench_schema::{
     agent::{Recording, SlicePiece, WindowCpu, WindowOrder, WindowReport},
-    load::{EdgeClocks, LoadReport},
+    load::{LoadReport, Stop},
 };
 
 use crate::{
     fence::{Reading, Sitters},
-    process_clocks::{counted_ns, grown_ns},
+    process_clocks::grown_ns,
 };
 
 /// A server is at rest when it uses at most this share of a CPU.
@@ -34,10 +34,9 @@ pub struct Part {
     pub generator_waited_ns: u64,
 }
 
-/// The report of a whole load, which is one part, with the servers' clocks at its edges.
+/// The report of a load that is one part, whose servers have no clocks here.
 #[must_use]
-pub fn whole(load: u32, part: Part, clocks: EdgeClocks) -> WindowReport {
-    let counted_ns = counted_ns(&clocks);
+pub fn without_clocks(load: u32, part: Part) -> WindowReport {
     WindowReport {
         load,
         report: part.report,
@@ -45,31 +44,30 @@ pub fn whole(load: u32, part: Part, clocks: EdgeClocks) -> WindowReport {
         end_ns: part.end_ns,
         waited_ns: 0,
         generator_waited_ns: part.generator_waited_ns,
-        cpu: WindowCpu { counted_ns, whole_ns: counted_ns.unwrap_or(0) },
-        clocks,
+        cpu: WindowCpu::default(),
         parked_cpu_ns: Vec::new(),
         series: Vec::new(),
     }
 }
 
-/// Makes the parts of a slice with `part`, which hears how long each is and whether it counts, and reads the servers'
+/// Makes the parts of a slice with `part`, which hears when each ends and whether it counts, and reads the servers'
 /// clocks between them.
 pub fn visit(
     order: &WindowOrder,
     sitters: &Sitters,
-    mut part: impl FnMut(Duration, bool) -> Result<Part, String>,
+    mut part: impl FnMut(Stop, bool) -> Result<Part, String>,
 ) -> Result<WindowReport, String> {
     let began = Instant::now();
     let mut fences = vec![rest(order, sitters)];
     let waited_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let discards = usize::from(order.discard_ns > 0);
     let mut parts = Vec::new();
-    for (place, length) in order.parts().into_iter().enumerate() {
-        parts.push(part(length, place >= discards)?);
+    for (place, stop) in order.parts().into_iter().enumerate() {
+        parts.push(part(stop, place >= discards)?);
         fences.push(sitters.read(&order.processes));
     }
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
-        return Err("a slice ends after a time".to_owned());
+        return Err("a slice has a length".to_owned());
     };
     let (start_ns, end_ns) = (first.start_ns, last.end_ns);
     let is_series = order.recording == Recording::Series;
@@ -96,7 +94,7 @@ pub fn visit(
     let report = report.ok_or("a slice has a part that counts")?;
     let cpu = WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) };
     let part = Part { report, start_ns, end_ns, generator_waited_ns };
-    let whole = whole(order.load, part, EdgeClocks::default());
+    let whole = without_clocks(order.load, part);
     Ok(WindowReport { waited_ns, cpu, parked_cpu_ns, series, ..whole })
 }
 

@@ -117,11 +117,8 @@ impl Asked<'_> {
         for workload in self.workloads.iter().filter(|it| it.requests.is_some()) {
             let mut config = workload.load_config_on(run, place, 1, 1);
             // A rate is a promise to a service, whoever else uses it. A check has no time to change it in.
-            match &mut config.model {
-                model if run.service.is_none() => *model = LoadModel::Closed,
-                LoadModel::Rate { curve, .. } => *curve = curve.constant(),
-                LoadModel::Closed | LoadModel::Think { .. } => {}
-            }
+            let is_service = run.service.is_some();
+            config.model = if is_service { config.model.constant() } else { LoadModel::Closed };
             (config.threads, config.warmup, config.interval) = (1, Duration::ZERO, INTERVAL);
             (config.idle_connections, config.requests_per_connection) = (0, None);
             config.requests.iter_mut().for_each(|set| set.order = RequestOrder::InTurn);

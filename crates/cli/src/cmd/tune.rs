@@ -220,7 +220,7 @@ impl Arguments {
         // There is one server: no ratio, and so no baseline that would be run twice.
         (suite.workloads, suite.blocks, suite.baseline_copies) = (workloads, blocks, 1);
         let verification = self.conditions.verification(Verification::Full);
-        let plan = (Procedure::Process, Goal { budget: self.budget, ..Goal::default() });
+        let plan = (Procedure::Whole, Goal { budget: self.budget, ..Goal::default() });
         let mut experiment =
             experiment_of(context, &self.results, verification, (suite, settings), plan)?;
         let measured = (&mut experiment, self.conditions.idle);

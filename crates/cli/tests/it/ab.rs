@@ -63,7 +63,7 @@ fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     let outcome = same(&world, &["--cohorts=2"]);
     let journal = world.journal();
     assert_eq!(runs_by_cohort(&journal), [[2, 2]; 2]);
-    assert_eq!(journal.start.procedure, Procedure::Cohorts);
+    assert_eq!(journal.start.procedure, Procedure::Short);
     let workload = &journal.start.workloads[0];
     assert_eq!((workload.phase, workload.name.as_str()), (Phase::Saturate, "hello"));
     for run in &journal.runs {
@@ -123,7 +123,7 @@ fn rare_latencies_take_a_process_for_each_run() {
     let world = World::new();
     let outcome = same(&world, &["--metric=p999", "--rate=500", "--blocks=1"]);
     let journal = world.journal();
-    assert_eq!(journal.start.procedure, Procedure::Process);
+    assert_eq!(journal.start.procedure, Procedure::Whole);
     assert_eq!(journal.start.workloads[0].phase, Phase::Cost);
     assert_eq!(runs_by_cohort(&journal), [[2, 2]]);
     let line = last_line(&outcome);

@@ -1,7 +1,7 @@
 //! Warm-ups that wait, pilots, and silent connections: the runner's parts with the real generator.
 
 use crate::{
-    servers::{self, WARM_AFTER},
+    servers,
     world::{World, program},
 };
 use std::{
@@ -112,16 +112,10 @@ pub(crate) fn find(reasons: &[Reason], kind: ReasonKind) -> Option<&Reason> {
 fn a_server_that_becomes_faster_is_waited_for() {
     let run = run(&server("warms-up"), &workload("steady_within = \"40s\""));
     let measured = measured(&run);
-    let warm_up = measured.warm_up.as_ref().unwrap();
-    assert!(warm_up.steady, "{warm_up:?}");
-    // Steady is what has been flat for some time, which it cannot have been before it was warm.
-    assert!(u128::from(warm_up.length_ns) > WARM_AFTER.as_nanos(), "{warm_up:?}");
-    let rates = &warm_up.requests_per_second;
-    assert!(rates[rates.len() - 1] > 2.0 * rates[0], "{rates:?}");
-    assert!(!warm_up.cpu_ns_per_request.is_empty());
     assert_eq!(find(&measured.reasons, ReasonKind::NotSteady), None);
-    // The measured load is not part of it.
-    assert!(measured.load.window_ns < 10_000_000_000);
+    // A request takes 100 us then, and 2 ms before.
+    let request_ns = measured.cost.cpu_ns_per_request.unwrap();
+    assert!((1e5..4e5).contains(&request_ns), "{request_ns}");
 }
 
 #[test]
@@ -129,10 +123,9 @@ fn a_server_that_becomes_faster_is_waited_for() {
 fn a_server_that_never_becomes_steady_is_flagged_and_its_figures_are_kept() {
     let run = run(&server("never-steady"), &workload("steady_within = \"2s\""));
     let measured = measured(&run);
-    let warm_up = measured.warm_up.as_ref().unwrap();
-    assert!(!warm_up.steady && warm_up.requests_per_second.len() >= 10, "{warm_up:?}");
     let reason = find(&measured.reasons, ReasonKind::NotSteady).unwrap();
-    assert_eq!((reason.weight, reason.figure), (Weight::Invalid, Some(warm_up.length_ns as f64)));
+    assert!(reason.weight == Weight::Invalid && reason.figure >= Some(2e9), "{reason:?}");
+    assert!(measured.load.requests > 0);
     eprintln!("{reason}");
 }
 
@@ -163,11 +156,6 @@ fn a_cost_phase_warms_up_and_measures_at_its_rate() {
     let cost = workload("phases = [\"cost\"]\nrate = 500\nsteady_within = \"10s\"");
     let run = run(&builtin(), &cost);
     let measured = measured(&run);
-    let warm_up = measured.warm_up.as_ref().unwrap();
-    // What a busy machine delays is made up for within an interval.
-    let rates = &warm_up.requests_per_second;
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    assert!((300.0..700.0).contains(&mean), "{warm_up:?}");
     assert!(matches!(measured.load.config.model, LoadModel::Rate { .. }));
     assert!(measured.load.config.warmup >= Duration::from_millis(200));
     let asked = run.generator_command.windows(2).any(|words| words == ["-R", "500"]);

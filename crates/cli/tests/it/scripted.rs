@@ -7,7 +7,6 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{BufRead, Write},
-    time::Duration,
 };
 use wirebench_schema::{
     agent::{
@@ -15,8 +14,8 @@ use wirebench_schema::{
         WindowReport,
     },
     load::{
-        EdgeClocks, EngineChoice, LatencySummary, LoadConfig, LoadEvent, LoadModel, LoadReport,
-        Offered, PIECE_NS, ReplySeries, Stop,
+        EngineChoice, LatencySummary, LoadConfig, LoadEvent, LoadModel, LoadReport, Offered,
+        PIECE_NS, ReplySeries, Stop,
     },
 };
 
@@ -44,8 +43,7 @@ fn generate() {
             }
             AgentCommand::Window(order) => {
                 let edges = [LoadEvent::WindowStart, LoadEvent::WindowEnd].map(AgentEvent::Load);
-                let reports_edges = order.recording == Recording::Intervals;
-                edges.iter().filter(|_| reports_edges).for_each(&mut say);
+                edges.iter().filter(|_| order.recording.is_observed()).for_each(&mut say);
                 let config = order.applied_to(&loads[&order.load]);
                 let played = Played::of(config, cost(&script, &order));
                 say(&AgentEvent::Window(Box::new(played.window(&order))));
@@ -102,15 +100,11 @@ impl Played {
     }
 
     fn window(self, order: &WindowOrder) -> WindowReport {
-        let own = order.processes.iter().find(|it| it.load == order.load);
         let (counted, discarded) = (self.piece(self.length_ns), self.piece(order.discard_ns));
         let is_series = order.recording == Recording::Series;
         let parts = order.parts().into_iter().filter(|_| is_series);
-        let nanoseconds = |length: Duration| length.as_nanos() as u64;
+        let nanoseconds = |end: Stop| end.length().unwrap_or_default().as_nanos() as u64;
         let others = order.processes.iter().filter(|it| it.load != order.load);
-        // One process of a server does its work.
-        let pids = own.map_or(0, |it| it.pids.len());
-        let at = |ns: u64| (0..pids).map(|it| Some(if it == 0 { ns } else { 0 })).collect();
         WindowReport {
             load: order.load,
             start_ns: 0,
@@ -121,7 +115,6 @@ impl Played {
                 counted_ns: Some(counted.cpu_ns),
                 whole_ns: counted.cpu_ns + discarded.cpu_ns,
             },
-            clocks: EdgeClocks { start_ns: at(0), end_ns: at(counted.cpu_ns) },
             parked_cpu_ns: others.map(|it| (it.load, 0)).collect(),
             series: parts.map(|length| self.piece(nanoseconds(length))).collect(),
             report: self.report(counted.requests),

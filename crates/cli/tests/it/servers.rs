@@ -19,7 +19,7 @@ use std::{
 const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 /// How long `warms-up` takes to become fast.
-pub(crate) const WARM_AFTER: Duration = Duration::from_millis(1500);
+const WARM_AFTER: Duration = Duration::from_millis(1500);
 /// Connections that `takes-few` has at once.
 pub(crate) const FEW: usize = 20;
 /// The mode of a process of `forks`.

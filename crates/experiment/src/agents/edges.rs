@@ -1,33 +1,23 @@
-//! The edges of a window on other hosts: the clocks of the servers are read here, where they run, at the moments
-//! at which the generators are to begin and to end.
+//! The edges of a window on other hosts: the moments at which the generators are to begin and to end.
 
 use std::time::Duration;
-use wirebench_schema::{
-    agent::WindowOrder,
-    load::{EdgeClocks, LoadEvent},
-};
-use wirebench_server::process_clocks::read;
+use wirebench_schema::{agent::WindowOrder, load::LoadEvent};
 
-/// The moments of a window that are still to come, and what was read at those that have passed.
+/// The moments of a window that are still to come.
 #[derive(Debug)]
 pub(super) struct Edges {
     start_ns: Option<u64>,
     end_ns: Option<u64>,
-    pids: Vec<i32>,
-    pub(super) clocks: EdgeClocks,
     has_ended: bool,
 }
 
 impl Edges {
     /// Of a window that begins when this side's clock shows `start_ns`.
     pub(super) fn new(order: &WindowOrder, start_ns: u64) -> Self {
-        let own = order.processes.iter().find(|server| server.load == order.load);
-        let pids = own.map_or_else(Vec::new, |server| server.pids.clone());
         let start_ns = start_ns + order.discard_ns;
         let length_ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
         let end_ns = order.stop.length().map(|it| start_ns.saturating_add(length_ns(it)));
-        let (start_ns, clocks) = (Some(start_ns), EdgeClocks::default());
-        Self { start_ns, end_ns, pids, clocks, has_ended: false }
+        Self { start_ns: Some(start_ns), end_ns, has_ended: false }
     }
 
     /// When the next one is.
@@ -35,12 +25,10 @@ impl Edges {
         self.start_ns.or(self.end_ns)
     }
 
-    /// Reads the clocks for each moment that has come by now, and says which edges have passed. All are read, also
-    /// where this thread is late: a window without one of them has no CPU time.
+    /// Says which edges have passed by now.
     pub(super) fn pass(&mut self, now_ns: u64) -> Vec<LoadEvent> {
         let mut events = Vec::new();
         if self.start_ns.take_if(|start_ns| *start_ns <= now_ns).is_some() {
-            self.clocks.start_ns = read(&self.pids);
             events.push(LoadEvent::WindowStart);
         }
         if self.start_ns.is_none() && self.end_ns.is_some_and(|end_ns| end_ns <= now_ns) {
@@ -55,7 +43,6 @@ impl Edges {
         if std::mem::replace(&mut self.has_ended, true) {
             return None;
         }
-        self.clocks.end_ns = read(&self.pids);
         Some(LoadEvent::WindowEnd)
     }
 }
@@ -94,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_reader_reads_both_edges_before_it_hears_a_report() {
+    fn a_late_reader_passes_both_edges_before_it_hears_a_report() {
         let order = order(Stop::After(Duration::from_millis(25)));
         let mut edges = Edges::new(&order, 0);
         assert_eq!(edges.pass(54 * MS), [LoadEvent::WindowStart]);

@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    agent::{AgentCommand, Recording, WindowCpu, WindowOrder, WindowReport},
-    load::{EdgeClocks, LoadConfig, LoadEvent, Stop},
+    agent::{AgentCommand, Recording, WindowOrder, WindowReport},
+    load::{LoadConfig, LoadEvent},
 };
-use wirebench_server::visit::{Part, visit, whole};
+use wirebench_server::visit::{Part, visit, without_clocks};
 
 use super::{Agents, clock::Offset, edges::Edges, parts};
 
@@ -22,8 +22,6 @@ const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);
 const DRIFT_SHARE: f64 = 1e-4;
 const FRESH_LEAST: Duration = Duration::from_secs(1);
 const FRESH_MOST: Duration = Duration::from_secs(30);
-/// CPU time at an edge is unknown when the clocks are off by more than this share of a slice.
-const ERROR_SHARE: f64 = 0.01;
 
 impl Agents<'_> {
     /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
@@ -31,14 +29,16 @@ impl Agents<'_> {
         &mut self,
         order: &WindowOrder,
         config: &LoadConfig,
+        observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
         let mut sitters = std::mem::take(&mut self.sitters);
         sitters.move_to(&order.server_cpus);
-        let slice = visit(order, &sitters, |length, _| {
-            let order = WindowOrder { discard_ns: 0, stop: Stop::After(length), ..order.clone() };
-            let order = WindowOrder { recording: Recording::Silent, ..order };
-            let config = order.applied_to(config);
-            Ok(self.on_hosts_together(&order, config, None, &mut |_| {})?.0)
+        let slice = visit(order, &sitters, |stop, counts| {
+            let mut order = WindowOrder { discard_ns: 0, stop, ..order.clone() };
+            if !(counts && order.recording == Recording::Whole) {
+                (order.model, order.recording) = (order.model.constant(), Recording::Silent);
+            }
+            self.on_hosts_together(&order, order.applied_to(config), None, observe)
         });
         self.sitters = sitters;
         slice
@@ -51,26 +51,21 @@ impl Agents<'_> {
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<WindowReport, String> {
-        let (part, clocks, error_ns) = self.on_hosts_together(order, config, until, observe)?;
-        let mut report = whole(order.load, part, clocks);
-        if error_ns as f64 > ERROR_SHARE * report.report.window_ns as f64 {
-            report.cpu = WindowCpu { counted_ns: None, whole_ns: 0 };
-        }
-        Ok(report)
+        let part = self.on_hosts_together(order, config, until, observe)?;
+        Ok(without_clocks(order.load, part))
     }
 
-    /// A window that begins everywhere at the same moment, by this side's clock. The clocks of the servers of a whole
-    /// load are read here. The last answer is by how much the other clocks may be off.
+    /// A window that begins everywhere at the same moment, by this side's clock.
     fn on_hosts_together(
         &mut self,
         order: &WindowOrder,
         config: LoadConfig,
         until: Option<&AtomicBool>,
         observe: &mut dyn FnMut(LoadEvent),
-    ) -> Result<(Part, EdgeClocks, u64), String> {
+    ) -> Result<Part, String> {
         let offsets = self.offsets()?;
         let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
-        let is_whole = order.recording == Recording::Intervals;
+        let is_whole = order.recording.is_observed();
         let (ahead_ns, errors) = if is_whole { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
         let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
         let order_at = |offset: &Offset| {
@@ -81,14 +76,14 @@ impl Agents<'_> {
         };
         self.pool.tell_each(offsets.iter().map(order_at))?;
         let edges = is_whole.then(|| Edges::new(order, start_ns));
-        let (reports, clocks) = self.follow((order, &config), edges, until, observe)?;
+        let reports = self.follow((order, &config), edges, until, observe)?;
         let end_ns = self.pool.now_ns();
         let offsets = if is_whole { self.better(offsets) } else { offsets };
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
         let shares = self.pool.hosts().zip(&offsets).zip(reports);
         let report = parts::whole(config, shares).ok_or("there is no generator")?;
-        Ok((Part { report, start_ns, end_ns, generator_waited_ns }, clocks, error_ns))
+        Ok(Part { report, start_ns, end_ns, generator_waited_ns })
     }
 
     /// The clocks, read again when the last reading is old. What they may have drifted since is in their errors.

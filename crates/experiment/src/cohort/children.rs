@@ -12,12 +12,12 @@ use std::{
     time::Duration,
 };
 use wirebench_judge::validity::Processes;
-use wirebench_server::{cost::TICKS_OFF_NS, tree::children_besides};
+use wirebench_server::{cost::TICKS_OFF_NS, parallel, tree::children_besides};
 
 /// The time between two looks for children before the rounds, and in slices that count. If none of all looks
 /// sees one, children lived for a small share of the time only, and cannot have used more.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
-const BETWEEN_LOOKS_IN_ROUNDS: Duration = Duration::from_millis(50);
+pub(crate) const BETWEEN_LOOKS_IN_ROUNDS: Duration = Duration::from_millis(50);
 /// Share of the CPU time of ended children that may come between slices: some end a little late.
 const OUTSIDE_SHARE: f64 = 0.02;
 
@@ -81,14 +81,29 @@ impl Children {
     }
 }
 
-/// Looks for children of the processes `known` as often as this, until `done` and unparked.
-pub(super) fn watch(known: &[Pid], every: Duration, done: &AtomicBool) -> BTreeSet<i32> {
-    let mut seen = BTreeSet::new();
-    while !done.load(Ordering::Relaxed) {
-        thread::park_timeout(every);
-        seen.extend(children_besides(known));
-    }
-    seen
+/// Carries `load` out, and looks meanwhile as often as `every` says for children of the processes `known`.
+pub(crate) fn watched<T>(
+    known: &[Pid],
+    every: Option<Duration>,
+    load: impl FnOnce() -> T,
+) -> Result<(T, BTreeSet<i32>), String> {
+    let done = &AtomicBool::new(false);
+    let watch = |every| {
+        let mut seen = BTreeSet::new();
+        while !done.load(Ordering::Relaxed) {
+            thread::park_timeout(every);
+            seen.extend(children_besides(known));
+        }
+        seen
+    };
+    thread::scope(|scope| {
+        let watch = every.map(|every| parallel::spawn_in(scope, move || watch(every)));
+        let watch = watch.transpose().map_err(|error| error.to_string())?;
+        let loaded = load();
+        done.store(true, Ordering::Relaxed);
+        watch.iter().for_each(|it| it.thread().unpark());
+        Ok((loaded, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
+    })
 }
 
 #[cfg(test)]

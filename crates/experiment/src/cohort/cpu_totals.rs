@@ -57,7 +57,7 @@ mod tests {
     use std::time::Instant;
     use wirebench_schema::{
         agent::WindowCpu,
-        load::{EdgeClocks, EngineChoice, LoadConfig, LoadReport},
+        load::{EngineChoice, LoadConfig, LoadReport},
     };
 
     const MS: u64 = 1_000_000;
@@ -75,7 +75,6 @@ mod tests {
             waited_ns: 0,
             generator_waited_ns: 0,
             cpu: WindowCpu { counted_ns: None, whole_ns: 40 * MS },
-            clocks: EdgeClocks::default(),
             parked_cpu_ns: Vec::new(),
             series: Vec::new(),
         };

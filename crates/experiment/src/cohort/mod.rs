@@ -27,8 +27,10 @@ mod sum;
 mod supply;
 mod warm_up;
 
+pub(crate) use children::{BETWEEN_LOOKS_IN_ROUNDS, watched};
 pub(crate) use course::Cohort;
 pub(crate) use drift::note_drift;
 pub(crate) use group::{grouped, groups};
-pub(crate) use prepare::KnownServers;
+pub(crate) use prepare::{KnownServers, WARM_UP_LENGTH};
 pub use supply::{FEWEST_INSTANCES, MOST_INSTANCES, instances_that_fit, open_files};
+pub(crate) use warm_up::WarmUp;

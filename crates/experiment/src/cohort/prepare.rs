@@ -23,7 +23,7 @@ use super::{
 };
 
 /// How long a slice is that warms up, and one of a server that was warm soon in its first cohort.
-const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
+pub(crate) const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
 const WARM_SOON_LENGTH: Duration = Duration::from_millis(20);
 /// One that seems to settle late is looked at again, and judged by all looks together: noise averages
 /// out, and a server that starts slowly only at times is given what it needs then.

@@ -4,8 +4,6 @@
 use std::{
     collections::BTreeMap,
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
     time::{Duration, Instant},
 };
 use wirebench_host::{
@@ -16,10 +14,10 @@ use wirebench_host::{
 use wirebench_judge::{generators::spread_ns, slices::SliceClocks};
 use wirebench_schema::{
     agent::{LoadProcesses, Recording, WindowOrder, WindowReport},
-    journal::{Distances, Placement, Slice},
+    journal::{Distances, Slice},
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
-use wirebench_server::{cost::Details, parallel, process_clocks};
+use wirebench_server::{cost::Details, process_clocks};
 
 use super::{children, course::RunningCohort, member::Member};
 
@@ -116,7 +114,7 @@ impl RunningCohort<'_> {
             start_ns: None,
             recording: shape.recording,
             processes,
-            server_cpus: self.sitter_cpus(member),
+            server_cpus: self.cohort.settings.sitter_cpus(&self.agents, &member.server),
         };
         let (machine, distance_ns_before) = self.last.machine(&self.probe);
         let details = self.last.details.remove(&member.load);
@@ -131,16 +129,8 @@ impl RunningCohort<'_> {
         };
         let (bytes_before, own_before_ns) = own_now();
         let every = member.children.look_every(shape.discard_ns, before.0.ignores_children());
-        let (pids, done) = (&pids, &AtomicBool::new(false));
-        let (report, seen) = thread::scope(|scope| {
-            let watch =
-                |every| parallel::spawn_in(scope, move || children::watch(pids, every, done));
-            let watch = every.map(watch).transpose().map_err(|error| error.to_string())?;
-            let report = self.agents.window(&order, None, &mut |_| {});
-            done.store(true, Ordering::Relaxed);
-            watch.iter().for_each(|it| it.thread().unpark());
-            Ok::<_, String>((report, watch.and_then(|it| it.join().ok()).unwrap_or_default()))
-        })?;
+        let load = || self.agents.window(&order, None, &mut |_| {});
+        let (report, seen) = children::watched(&pids, every, load)?;
         let ended = member.clocks();
         let (bytes_after, own_after_ns) = own_now();
         let output_bytes = bytes_after.saturating_sub(bytes_before);
@@ -168,13 +158,6 @@ impl RunningCohort<'_> {
         let distances = Distances { distance_ns_before, distance_ns_after };
         let slice = Slice { frequency_khz, distances, dropped, ..slice };
         Ok(Done { slice, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
-    }
-
-    /// The CPUs on which clocks are read: those of a server that has some for itself.
-    fn sitter_cpus(&self, member: &Member<'_>) -> Vec<u32> {
-        let Placement { pinned, disjoint, server_cpus, .. } = &self.cohort.settings.placement;
-        let has_own = *pinned && (*disjoint || self.agents.pid().is_none());
-        if has_own && !member.server.is_service() { server_cpus.clone() } else { Vec::new() }
     }
 }
 

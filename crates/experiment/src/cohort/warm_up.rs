@@ -4,39 +4,52 @@
 //! a server is warm when its best slice gets no better. What disturbs a slice makes it cost more, so noise
 //! neither makes a change look small nor delays the end.
 
-/// By how much the last slices must beat those before, as a share, for the server to be cold.
+/// By how much the last slices must beat those before, as a share, for the server to be cold, or be worse for it not
+/// to be steady.
 const GAIN: f64 = 0.03;
 /// How many slices in a row must bring no gain.
 const WITHOUT_GAIN: usize = 2;
+/// The best of this many slices is compared with the best of as many before.
+const TOGETHER: usize = 4;
 /// After how many slices at most a server was warm soon. One that compiles needs far more.
 const SOON: usize = 4;
 
 /// The slices that have warmed one server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WarmUp {
+pub(crate) struct WarmUp {
     values: Vec<f64>,
-    pub(super) spent_ns: u64,
+    pub(crate) spent_ns: u64,
 }
 
 impl WarmUp {
     /// One more slice, with its CPU time per request if there was any.
-    pub(super) fn add(&mut self, cpu_ns_per_request: Option<f64>, load_ns: u64) {
+    pub(crate) fn add(&mut self, cpu_ns_per_request: Option<f64>, load_ns: u64) {
         self.spent_ns += load_ns;
         self.values.extend(cpu_ns_per_request);
     }
 
     /// Whether further load makes it no better.
-    pub(super) fn is_warm(&self) -> bool {
-        let best = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    pub(crate) fn is_warm(&self) -> bool {
         let Some(before) = self.values.len().checked_sub(WITHOUT_GAIN) else { return false };
         let (before, last) = self.values.split_at(before);
         !before.is_empty() && best(last) >= best(before) * (1.0 - GAIN)
+    }
+
+    /// Whether its last slices cost neither less nor more than those before.
+    pub(crate) fn is_steady(&self) -> bool {
+        let mut best = self.values.rchunks_exact(TOGETHER).map(best);
+        let (Some(last), Some(before)) = (best.next(), best.next()) else { return false };
+        (last / before - 1.0).abs() <= GAIN
     }
 
     /// True if it is warm, and hardly a slice brought a gain.
     pub(super) fn is_warm_soon(&self) -> bool {
         self.is_warm() && self.values.len() <= SOON
     }
+}
+
+fn best(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
@@ -80,6 +93,22 @@ mod tests {
         let noise = |n: i32| if n % 2 == 0 { 1.0 } else { 1.4 };
         assert_eq!(slices((0..).map(|n| 100.0 * 0.9_f64.powi(n) * noise(n))), None);
         assert_eq!(slices((0..).map(|n| 100.0 * noise(n))), Some(2));
+    }
+
+    #[test]
+    fn a_server_that_gets_cheaper_or_more_expensive_is_not_steady() {
+        let is_steady = |cost: &dyn Fn(i32) -> f64, slices: i32| {
+            let mut warm_up = WarmUp::default();
+            (0..slices).for_each(|n| warm_up.add(Some(cost(n)), 1));
+            warm_up.is_steady()
+        };
+        assert!(is_steady(&|_| 5.0, 8) && !is_steady(&|_| 5.0, 7));
+        assert!(!is_steady(&|n| 100.0 - 2.0 * f64::from(n), 20));
+        assert!(!is_steady(&|n| 100.0 + 2.0 * f64::from(n), 20));
+        // Noise neither is a change nor hides one.
+        let noise = |n: i32| if n % 2 == 0 { 1.0 } else { 1.4 };
+        assert!(is_steady(&noise, 10));
+        assert!(!is_steady(&|n| noise(n) * (100.0 - 2.0 * f64::from(n)), 20));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
-    journal::{Counts, EndReason, InterimLook, Journal, Record, Run},
+    journal::{Counts, EndReason, InterimLook, Journal, Procedure, Record, Run},
     suite::Workload,
 };
 
@@ -87,13 +87,9 @@ impl Blocks<'_, '_> {
             let units = self.units(number);
             let later = self.pace.sum(&whole).saturating_mul(planned - index - 1);
             for (index, unit) in units.iter().enumerate() {
-                let rest = units[index..].iter().map(|unit| self.pace.sum(unit.steps()));
+                let rest = units[index..].iter().map(|unit| self.pace.sum(&unit.steps));
                 let left = rest.fold(later, Duration::saturating_add);
-                let done = match unit {
-                    Unit::Run(step) => self.run(step, left)?,
-                    Unit::Cohort(steps) => self.cohort(steps, left)?,
-                };
-                if done.is_break() {
+                if self.unit(unit, left)?.is_break() {
                     return Ok(EndReason::Interrupted);
                 }
             }
@@ -133,12 +129,16 @@ impl Blocks<'_, '_> {
 
     /// Measures a group of instances and writes its runs down, all at once: one that was cut off has
     /// left nothing. Instances that did not fit into the memory form further groups.
-    fn cohort(&mut self, steps: &[Step], left: Duration) -> io::Result<ControlFlow<()>> {
+    fn unit(&mut self, unit: &Unit, left: Duration) -> io::Result<ControlFlow<()>> {
         let (subjects, loads) = (self.execution.stage.subjects, self.loads);
         let is_reference = |step: &Step| plan::is_reference(subjects, &loads.suite, step);
-        let mut steps = steps.to_vec();
+        let mut steps = unit.steps.clone();
         loop {
-            let Some(runs) = self.group(&steps, left)? else { return Ok(ControlFlow::Break(())) };
+            let runs = match unit.procedure {
+                Procedure::Short => self.group(&steps, left)?,
+                Procedure::Whole => self.run(&steps, left)?,
+            };
+            let Some(runs) = runs else { return Ok(ControlFlow::Break(())) };
             let is_done = |step: &Step| runs.iter().any(|run| is_of(run, step, subjects, loads));
             if steps.iter().all(is_done) {
                 return Ok(ControlFlow::Continue(()));
@@ -188,21 +188,18 @@ impl Blocks<'_, '_> {
         Ok(Some(runs))
     }
 
-    /// Makes one run and writes it down.
-    fn run(&mut self, step: &Step, left: Duration) -> io::Result<ControlFlow<()>> {
+    /// Measures an instance of its own under one load. None when a signal asked to end.
+    fn run(&mut self, steps: &[Step], left: Duration) -> io::Result<Option<Vec<Run>>> {
         let Stage { experiment, subjects, stop } = self.execution.stage;
-        let workload = &self.loads.suite.workloads[step.workload].name;
-        let name = plan::label(subjects, &self.loads.suite, step);
+        let cell = cell(&self.execution.stage, self.loads, &steps[0]);
+        let name = plan::label(subjects, &self.loads.suite, &steps[0]);
+        let workload = &cell.workload.name;
         self.execution.observer.on(&Progress::Running { name: &name, workload, left });
-        if stop.load(Ordering::Relaxed) {
-            return Ok(ControlFlow::Break(()));
-        }
         let began = Instant::now();
-        let cell = cell(&self.execution.stage, self.loads, step);
-        let Some(run) = experiment.settings.run(&cell, stop) else {
-            return Ok(ControlFlow::Break(()));
-        };
-        self.note(&[run], &[*step], began).map(ControlFlow::Continue)
+        let run = experiment.settings.run(&cell, stop).filter(|_| !stop.load(Ordering::Relaxed));
+        let runs = run.map(|run| vec![run]);
+        runs.iter().try_for_each(|runs| self.note(runs, steps, began))?;
+        Ok(runs)
     }
 
     /// Writes runs of `steps` down, which began then.
@@ -249,7 +246,7 @@ impl Execution<'_> {
 }
 
 fn steps_of(units: &[Unit]) -> Vec<Step> {
-    units.iter().flat_map(Unit::steps).copied().collect()
+    units.iter().flat_map(|it| &it.steps).copied().collect()
 }
 
 /// The number of the next group of instances in a block that is measured under these workloads.

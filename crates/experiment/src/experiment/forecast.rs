@@ -6,7 +6,7 @@ use std::{
 };
 use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
-    journal::Goal,
+    journal::{Goal, Procedure},
     scenario::Scenario,
     suite::{Phase, Suite, Workload},
     verification::Verification,
@@ -76,7 +76,7 @@ impl Forecast {
         let block = plan::block(subjects, suite, 1, 0);
         let is_pilot = |step: &&Step| step.copy == 0 && workload(step).needs_rate();
         let pilots: Vec<&Step> = block.iter().filter(is_pilot).collect();
-        let steps: Vec<&Step> = units.iter().flat_map(Unit::steps).collect();
+        let steps: Vec<&Step> = units.iter().flat_map(|it| &it.steps).collect();
         let cells: BTreeSet<_> = steps.iter().map(|it| (it.subject, it.workload)).collect();
         let block_time = steps.iter().map(workload).map(estimate).fold(Duration::ZERO, add);
         // A budget ends it before a block that would exceed it, and an answer needs three.
@@ -90,7 +90,7 @@ impl Forecast {
         Self {
             blocks: counted,
             warmup_blocks: suite.warmup_blocks,
-            in_cohorts: units.iter().any(|unit| matches!(unit, Unit::Cohort(_))),
+            in_cohorts: units.iter().any(|unit| unit.procedure == Procedure::Short),
             variants: subjects.len(),
             phases,
             runs: steps.len() * blocks as usize,
@@ -136,7 +136,7 @@ mod tests {
         let subjects = fixtures::subjects(&[]);
         let phases = "phases = [\"saturate\", \"cost\"]\nduration = \"1s\"";
         let suite = fixtures::suite("blocks = 3\nwarmup_blocks = 1", &[phases]);
-        let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::Run);
+        let units = plan::block(&subjects, &suite, 1, 0).into_iter().map(Unit::whole);
         let units: Vec<Unit> = units.collect();
         let with = |verification, goal| {
             Forecast::new((&subjects, &suite), &units, (verification, goal), plan::estimate)

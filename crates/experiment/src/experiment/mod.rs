@@ -185,7 +185,7 @@ impl Experiment {
     /// True if runs that can be are measured in cohorts.
     #[must_use]
     pub fn in_cohorts(&self) -> bool {
-        self.procedure == Procedure::Cohorts && self.settings.tool.is_none()
+        self.procedure == Procedure::Short && self.settings.tool.is_none()
     }
 
     /// What is measured at once of block `number`, in this order.

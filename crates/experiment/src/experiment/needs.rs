@@ -72,9 +72,8 @@ impl Experiment {
     pub fn needs(&self, subjects: &[Subject]) -> Needs {
         let cpus = self.settings.placement.generator_cpus.len();
         let of_unit = |unit: &Unit| {
-            let servers: BTreeSet<_> =
-                unit.steps().iter().map(|it| (it.subject, it.copy)).collect();
-            let workloads = unit.steps().iter().map(|it| &self.suite.workloads[it.workload]);
+            let servers: BTreeSet<_> = unit.steps.iter().map(|it| (it.subject, it.copy)).collect();
+            let workloads = unit.steps.iter().map(|it| &self.suite.workloads[it.workload]);
             workloads
                 .map(|workload| Needs::of(servers.len(), workload, cpus))
                 .fold(Needs::default(), Needs::or)

@@ -2,28 +2,29 @@
 //! together, and each other cell by itself. Pure.
 
 use wirebench_catalogue::subject::Subject;
-use wirebench_schema::suite::Suite;
+use wirebench_schema::{journal::Procedure, suite::Suite};
 
 use crate::{
     cohort,
     plan::{self, Step},
 };
 
+/// Cells of one group of instances, which are alive together. The baseline's come first.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Unit {
-    /// One cell, with a process of its own.
-    Run(Step),
-    /// Cells of one group of instances, which are alive together. The baseline's come first.
-    Cohort(Vec<Step>),
+pub struct Unit {
+    /// A whole load has an instance of its own.
+    pub procedure: Procedure,
+    pub steps: Vec<Step>,
 }
 
 impl Unit {
-    #[must_use]
-    pub fn steps(&self) -> &[Step] {
-        match self {
-            Self::Run(step) => std::slice::from_ref(step),
-            Self::Cohort(steps) => steps,
-        }
+    const fn cohort(steps: Vec<Step>) -> Self {
+        Self { procedure: Procedure::Short, steps }
+    }
+
+    /// One cell, with a process of its own.
+    pub(super) fn whole(step: Step) -> Self {
+        Self { procedure: Procedure::Whole, steps: vec![step] }
     }
 }
 
@@ -48,7 +49,7 @@ pub(super) fn units(
         let (of_cohort, steps) = (unit[0].0.is_some(), unit.into_iter().map(|(_, step)| step));
         match of_cohort {
             true => split(plan, most_instances.unwrap_or(0), &steps.collect::<Vec<_>>(), &is_made),
-            false => steps.filter(|it| !is_made(it)).map(Unit::Run).collect(),
+            false => steps.filter(|it| !is_made(it)).map(Unit::whole).collect(),
         }
     });
     units.flatten().collect()
@@ -67,7 +68,7 @@ fn split(
     if open.is_empty() {
         let missing: Vec<Step> =
             references.into_iter().filter(|it| !is_made(it)).copied().collect();
-        return (!missing.is_empty()).then_some(Unit::Cohort(missing)).into_iter().collect();
+        return (!missing.is_empty()).then(|| Unit::cohort(missing)).into_iter().collect();
     }
     let room = most_instances.saturating_sub(instances(references.iter().copied()).len());
     let mut left = open.as_slice();
@@ -76,7 +77,7 @@ fn split(
         let groups = left.len().div_ceil(room.max(1));
         let (now, later) = left.split_at(left.len().div_ceil(groups));
         let own = now.iter().flatten().copied();
-        units.push(Unit::Cohort(references.iter().copied().copied().chain(own).collect()));
+        units.push(Unit::cohort(references.iter().copied().copied().chain(own).collect()));
         left = later;
     }
     units
@@ -111,11 +112,8 @@ mod tests {
         let (subjects, suite) = (subjects(others), suite());
         let steps = plan::block(&subjects, &suite, 7, 0);
         let units = units((&subjects, &suite), Some(most_instances), steps, |_| false);
-        let size = |unit: &Unit| match unit {
-            Unit::Cohort(steps) => Some(instances(steps.iter()).len()),
-            Unit::Run(_) => None,
-        };
-        units.iter().filter_map(size).collect()
+        let cohorts = units.iter().filter(|unit| unit.procedure == Procedure::Short);
+        cohorts.map(|unit| instances(unit.steps.iter()).len()).collect()
     }
 
     #[test]
@@ -136,22 +134,22 @@ mod tests {
         let apart = units((&subjects, &suite), None, steps.clone(), |_| false);
         let units = units((&subjects, &suite), Some(5), steps.clone(), |_| false);
         let of = |unit: &Unit, reference: bool| {
-            let steps = unit.steps().iter().copied();
+            let steps = unit.steps.iter().copied();
             let is_it = |it: &Step| plan::is_reference(&subjects, &suite, it) == reference;
             steps.filter(is_it).collect::<Vec<Step>>()
         };
-        let cohorts: Vec<&Unit> = units.iter().filter(|it| matches!(it, Unit::Cohort(_))).collect();
+        let (cohorts, alone): (Vec<&Unit>, Vec<_>) =
+            units.iter().partition(|it| it.procedure == Procedure::Short);
         assert_eq!(cohorts.len(), 3);
         for cohort in &cohorts {
             // Two instances under two loads, before all others.
-            assert_eq!(of(cohort, true), cohort.steps()[..4]);
+            assert_eq!(of(cohort, true), cohort.steps[..4]);
         }
         let all: Vec<Step> = cohorts.iter().flat_map(|it| of(it, false)).collect();
         let cells: BTreeSet<_> = all.iter().map(|it| (it.subject, it.copy, it.workload)).collect();
         assert_eq!((all.len(), cells.len()), (18, 18));
-        let alone = units.iter().filter(|it| matches!(it, Unit::Run(_))).count();
-        assert_eq!(alone, 11);
-        assert!(apart.iter().map(|it| it.steps()[0]).eq(steps));
+        assert_eq!(alone.len(), 11);
+        assert!(apart.iter().map(|it| it.steps[0]).eq(steps));
     }
 
     #[test]
@@ -166,7 +164,7 @@ mod tests {
         let mut made = Vec::new();
         for (number, unit) in all.iter().enumerate() {
             assert_eq!(units(&made), all[number..]);
-            made.extend_from_slice(unit.steps());
+            made.extend_from_slice(&unit.steps);
         }
         assert_eq!(units(&made), []);
     }

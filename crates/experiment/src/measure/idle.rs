@@ -86,7 +86,7 @@ fn hold_idle(
     let after = server.look();
     let details = (details, Details::read(&after));
     let silent = measure.held(&server.tree());
-    let course = Course::between(before, after);
+    let course = Course { before, after };
     let cpu = course.cpu(&details.0.ignoring_with(&details.1));
     let nothing = Window { window_ns: course.length_ns(), requests: 0, thread_cpu_ns_most: 0 };
     let (made, lost) = (idle.len(), idle.lost());

@@ -12,7 +12,7 @@ use wirebench_server::{
     launch::Server,
 };
 
-use super::{Attempt, RunObservation};
+use super::attempt::{Attempt, RunObservation};
 use crate::{
     agents::longest,
     remote::PATIENCE,
@@ -62,9 +62,12 @@ impl Attempt<'_> {
             cpu_ns,
             output: finished.output,
         };
+        let course = Course { before: before.0, after: after.0 };
+        let placement = &self.settings.placement;
         Ok(RunObservation {
+            window: window(&course, &load, cpu_ns, placement),
+            cpu: course.cpu(&before.1.ignoring_with(&after.1)),
             load,
-            course: Course::between(before.0, after.0),
             details: (before.1, after.1),
             machine: (before.2, after.2),
             tool: Some(report),
@@ -74,16 +77,11 @@ impl Attempt<'_> {
 
 /// The whole time between the samples is the window of the server's cost: all requests lie in it.
 /// The CPU time of the program is shared out evenly between the threads that could run at once.
-pub(super) fn window(
-    course: &Course,
-    load: &LoadReport,
-    tool: &ToolReport,
-    placement: &Placement,
-) -> Window {
+fn window(course: &Course, load: &LoadReport, tool_ns: u64, placement: &Placement) -> Window {
     let busy = load.config.threads.min(placement.generator_cpus.len()).max(1) as u64;
     Window {
         window_ns: course.length_ns(),
         requests: load.requests,
-        thread_cpu_ns_most: tool.cpu_ns / busy,
+        thread_cpu_ns_most: tool_ns / busy,
     }
 }

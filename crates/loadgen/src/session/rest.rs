@@ -8,7 +8,6 @@ use crate::{
     failure::Failure,
     pace::{Pacer, Supply},
     plan::ThreadParams,
-    server_clocks::AtEdges,
 };
 
 /// Where for so long no reply comes and no connection is made, none is awaited any more. A server with fewer threads
@@ -122,18 +121,17 @@ impl<C: Codec> Session<C> {
         self.looks = true;
     }
 
-    /// The next window is a load like this one. It counts from zero.
-    pub(crate) fn prepare(&mut self, params: ThreadParams) {
-        self.pacer = Pacer::new(params.rule(self.thread), Supply::new(None));
+    /// The next window is a load like this one, and ends after `quota` requests if there is one. It counts from zero.
+    pub(crate) fn prepare(&mut self, params: ThreadParams, quota: Option<u64>) {
+        self.pacer = Pacer::new(params.rule(self.thread), Supply::new(quota));
         self.recorder.renew(&params);
         self.params = params;
-        self.server_clocks = AtEdges::default();
         for slot in &mut self.slots {
             slot.parking = Parking::Unknown;
             slot.left = u64::MAX;
             slot.replies = 0;
         }
-        self.quota = None;
+        self.quota = quota;
         self.edges = Edges::never();
         self.ended_requests = 0;
         self.to_drain = 0;

@@ -220,7 +220,7 @@ impl<C: Codec> Session<C> {
             return self.end(None);
         }
         // Before the look at all connections, which takes a while.
-        self.read_clocks_at_end();
+        self.read_clock_at_end();
         // While replies are awaited, overdue requests are still looked for.
         if !self.drains() {
             self.expire(edges.window_end_ns);
@@ -234,7 +234,6 @@ impl<C: Codec> Session<C> {
         self.phase = Phase::Window;
         self.phase_end_ns = self.edges.window_end_ns;
         self.cpu_start_ns = (self.cpu_clock)();
-        self.server_clocks.window_begins();
         self.recorder.open_window(window_start_ns);
         self.pacer.enter_window(window_start_ns, self.outstanding);
         if self.quota.is_none() {
@@ -285,17 +284,14 @@ impl<C: Codec> Session<C> {
         self.params.is_whole || self.params.sampling == Some(LatencyOrigin::Due)
     }
 
-    /// Reads the clocks of the thread and of the server, once.
-    fn read_clocks_at_end(&mut self) {
-        if self.cpu_end_ns.is_none() {
-            self.cpu_end_ns = Some((self.cpu_clock)());
-            self.server_clocks.window_ends();
-        }
+    /// Reads the clock of the thread, once.
+    fn read_clock_at_end(&mut self) {
+        self.cpu_end_ns.get_or_insert_with(self.cpu_clock);
     }
 
     pub(super) fn end(&mut self, window_end_ns: Option<u64>) {
         if window_end_ns.is_some() {
-            self.read_clocks_at_end();
+            self.read_clock_at_end();
         }
         let cpu_ns = self.cpu_end_ns.map_or(0, |end_ns| end_ns.saturating_sub(self.cpu_start_ns));
         let left = self.quota.map_or(0, |quota| quota.saturating_sub(self.ended_requests));

@@ -8,10 +8,10 @@ use std::{
     thread,
     time::Duration,
 };
-use wirebench_loadgen::{Load, LoadError, Measured, ServerClocks};
+use wirebench_loadgen::{Load, LoadError, Measured};
 use wirebench_schema::{
     agent::Windows,
-    load::{EngineChoice, LoadConfig, LoadModel, RateCurve, Stop},
+    load::{EngineChoice, LoadConfig, LoadEvent, LoadModel, Rate, RateCurve, Stop},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn connect(config: &LoadConfig) -> Load {
-    Load::open(config, Windows::Many, &ServerClocks::default(), &NEVER, &mut |_| {}).unwrap()
+    Load::open(config, Windows::Many, &NEVER, &mut |_| {}).unwrap()
 }
 
 pub(crate) fn window(load: &mut Load, config: &LoadConfig) -> Measured {
@@ -157,4 +157,53 @@ fn a_window_ends_when_it_is_stopped_and_a_wrong_one_is_refused() {
     let refused = load.part(&wrong, &NEVER);
     assert!(matches!(refused, Err(LoadError::Configuration(_))), "{refused:?}");
     assert!(window(&mut load, &config).report.requests > 0);
+}
+
+/// A whole load of this model after a part of a closed loop, and its edges and intervals.
+fn whole(engine: EngineChoice, model: LoadModel, stop: Stop) -> (Measured, Vec<LoadEvent>) {
+    let (server, _) = counting();
+    let config = timed(&server.http(), engine, 40);
+    let config = LoadConfig { interval: Duration::from_millis(100), ..config };
+    let mut load = connect(&config);
+    let first = window(&mut load, &config).report;
+    assert!(first.requests > 0 && first.sample_replies.is_empty() && first.steps.is_empty());
+    let config = LoadConfig { model, stop, ..config };
+    let mut events = Vec::new();
+    let measured = load.whole(&config, &NEVER, &mut |event| events.push(event)).unwrap();
+    assert!(!measured.report.sample_replies.is_empty());
+    (measured, events)
+}
+
+#[test]
+fn a_whole_load_reports_its_edges_and_intervals_and_may_change_its_rate() {
+    each_engine(|engine| {
+        let rates = RateCurve::Steps([500_u64, 1000].map(Rate::from).to_vec());
+        let stop = Stop::After(Duration::from_millis(400));
+        let (measured, events) = whole(engine, LoadModel::rate(rates), stop);
+        let is_edge = |event: &&LoadEvent| !matches!(event, LoadEvent::Interval(_));
+        let edges: Vec<_> = events.iter().filter(is_edge).collect();
+        assert_eq!(edges, [&LoadEvent::WindowStart, &LoadEvent::WindowEnd]);
+        let intervals = events.iter().filter_map(|event| match event {
+            LoadEvent::Interval(interval) => Some(interval.requests),
+            _ => None,
+        });
+        let intervals: Vec<u64> = intervals.collect();
+        let report = measured.report;
+        assert!(intervals.len() >= 4, "{intervals:?}");
+        assert_eq!(intervals.iter().sum::<u64>(), report.requests);
+        assert_eq!((report.offered.unwrap().due, report.window_ns), (300, 400_000_000));
+        let of_steps: Vec<u64> = report.steps.iter().map(|step| step.requests).collect();
+        assert_eq!((of_steps.len(), of_steps.iter().sum::<u64>()), (2, report.requests));
+    });
+}
+
+#[test]
+fn a_whole_load_ends_with_its_count() {
+    each_engine(|engine| {
+        for (stop, count) in [(Stop::Requests(101), 101), (Stop::RequestsPerConnection(30), 120)] {
+            let (measured, events) = whole(engine, LoadModel::Closed, stop);
+            assert_eq!((measured.report.requests, measured.report.errors.total()), (count, 0));
+            assert!(events.contains(&LoadEvent::WindowEnd), "{events:?}");
+        }
+    });
 }

@@ -136,8 +136,8 @@ impl Ab<'_> {
             _ => String::new(),
         };
         let procedure = match start.procedure {
-            Procedure::Cohorts => "",
-            Procedure::Process => ", a process per run",
+            Procedure::Short => "",
+            Procedure::Whole => ", a process per run",
         };
         let range = interval.map_or_else(String::new, |it| format!("{what} {}, ", ends(it)));
         let looks = self.journal.looks.len();

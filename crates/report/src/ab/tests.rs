@@ -47,7 +47,7 @@ pub(crate) fn two(phase: &str) -> Journal {
     let mut journal = journal_of(&SUITE_TEXT.replace("PHASE", phase));
     let start = &mut journal.start;
     start.suite = SUITE.to_owned();
-    start.procedure = wirebench_schema::journal::Procedure::Cohorts;
+    start.procedure = wirebench_schema::journal::Procedure::Short;
     start.variants.truncate(2);
     for (described, name) in start.variants.iter_mut().zip(["A", "B"]) {
         described.variant = format!("ab/{name}").parse().unwrap();

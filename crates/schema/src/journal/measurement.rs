@@ -17,8 +17,6 @@ pub struct Measurement {
     pub cost: Cost,
     /// Which side was at its limit.
     pub bound: Bound,
-    /// The warm-up before the measured load, if there was one.
-    pub warm_up: Option<WarmUp>,
     /// In a cohort: the slices of which this is the sum, including dropped ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<Slice>,
@@ -82,19 +80,6 @@ impl Cost {
     pub const fn is_of_processes(&self) -> bool {
         self.processes > 0
     }
-}
-
-/// The load before the measured one, which goes on until the rate is steady.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct WarmUp {
-    /// Its length.
-    pub length_ns: u64,
-    /// Whether the rate became steady.
-    pub steady: bool,
-    /// Correct replies per second in each 100 ms.
-    pub requests_per_second: Vec<f64>,
-    /// The server's CPU time per request in each 100 ms, in nanoseconds, where it was known.
-    pub cpu_ns_per_request: Vec<f64>,
 }
 
 /// The cost of a server with idle-phase connections. Each connection had one request answered

@@ -151,7 +151,7 @@ mod tests {
             command: vec!["wirebench".into(), "run".into()],
             suite: "quick".into(),
             baselines: vec!["c/epoll".parse().unwrap()],
-            procedure: Procedure::Cohorts,
+            procedure: Procedure::Short,
             goal: Goal {
                 precision: Some(0.01),
                 budget: Some(Duration::from_secs(60)),

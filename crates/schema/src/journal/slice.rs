@@ -12,21 +12,23 @@ use super::reason::ReasonKind;
 pub enum Procedure {
     /// A fresh process and one window for each run. All journals before version 0.2 are like this.
     #[default]
-    Process,
+    #[serde(rename = "process")]
+    Whole,
     /// A block is a cohort: fresh instances of all variants live at the same time and are loaded in
     /// turn, in short slices.
-    Cohorts,
+    #[serde(rename = "cohorts")]
+    Short,
 }
 
-crate::names! { Procedure "procedure": Cohorts = "cohorts", Process = "process" }
+crate::names! { Procedure "procedure": Short = "cohorts", Whole = "process" }
 
 impl Procedure {
     /// One repetition of everything, which `--cohorts` and `--blocks` count.
     #[must_use]
     pub const fn repetition(self) -> &'static str {
         match self {
-            Self::Process => "block",
-            Self::Cohorts => "cohort",
+            Self::Whole => "block",
+            Self::Short => "cohort",
         }
     }
 }

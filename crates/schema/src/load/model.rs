@@ -41,6 +41,16 @@ impl LoadModel {
         }
     }
 
+    /// The same at the rate at which the window begins, all the time.
+    #[must_use]
+    pub fn constant(&self) -> Self {
+        let mut model = self.clone();
+        if let Self::Rate { curve, .. } = &mut model {
+            curve.named().first().into_iter().for_each(|it| *curve = RateCurve::Constant(*it));
+        }
+        model
+    }
+
     /// Requests at equal distances, with latencies from the moments at which they were due.
     #[must_use]
     pub const fn rate(curve: RateCurve) -> Self {

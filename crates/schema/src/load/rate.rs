@@ -140,12 +140,6 @@ impl RateCurve {
         Self::Steps(rates.map(Rate::per_second).into())
     }
 
-    /// The rate at which the window begins, all the time.
-    #[must_use]
-    pub fn constant(&self) -> Self {
-        self.named().first().map_or_else(|| self.clone(), |first| Self::Constant(*first))
-    }
-
     /// The rate at which the window begins.
     #[must_use]
     pub fn first(&self) -> f64 {
@@ -165,7 +159,7 @@ impl RateCurve {
         self.named().into_iter().map(Rate::as_f64).collect()
     }
 
-    fn named(&self) -> Vec<Rate> {
+    pub(super) fn named(&self) -> Vec<Rate> {
         match self {
             Self::Constant(rate) => vec![*rate],
             Self::Ramp(from, to) => vec![*from, *to],

@@ -336,17 +336,6 @@ impl LoadReport {
     }
 }
 
-/// The CPU clocks of the server's processes at both edges of the window, as a thread of the generator
-/// read them there: what was used and what was answered belong to the same time. In the order of
-/// [`LoadProcesses::pids`](crate::agent::LoadProcesses::pids); absent for a process that did not exist at that edge.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct EdgeClocks {
-    /// CPU time at the start of the window, in nanoseconds.
-    pub start_ns: Vec<Option<u64>>,
-    /// CPU time at its end.
-    pub end_ns: Vec<Option<u64>>,
-}
-
 /// The events of a running load, one JSON object per line, with `--events`.
 ///
 /// `window-start` and `window-end` are written as the window's edges pass, so that an observer can

@@ -65,7 +65,7 @@ fn check_starts(procedure: Procedure, services: &[Subject]) -> anyhow::Result<()
              place of the URL",
         ));
     }
-    if procedure == Procedure::Process {
+    if procedure == Procedure::Whole {
         return Err(usage(
             "--metric ready is measured in cohorts: omit --procedure process and --scenario hello-timeout",
         ));
@@ -151,7 +151,7 @@ impl Arguments {
     /// Rare latencies need one long window, the peak of the memory a whole life, and some loads a window of their own.
     fn procedure(&self, metric: Metric, workload: &Workload) -> Procedure {
         let is_whole = matches!(metric, Metric::P999 | Metric::Memory) || !workload.has_slices();
-        let usual = if is_whole { Procedure::Process } else { Procedure::Cohorts };
+        let usual = if is_whole { Procedure::Whole } else { Procedure::Short };
         self.cohorts.procedure.unwrap_or(usual)
     }
 
@@ -211,8 +211,8 @@ impl Arguments {
         let usual = match (self.cohorts.planned(), self.cohorts.precision, procedure) {
             (Some(_), ..) => None,
             (None, Some(_), _) => Some(PRECISION_BUDGET),
-            (None, None, Procedure::Cohorts) => Some(BUDGET),
-            (None, None, Procedure::Process) => Some(PROCESS_BUDGET),
+            (None, None, Procedure::Short) => Some(BUDGET),
+            (None, None, Procedure::Whole) => Some(PROCESS_BUDGET),
         };
         let until_decided = self.cohorts.planned().is_none() && self.cohorts.precision.is_none();
         Goal {
@@ -243,14 +243,14 @@ fn usual_metric(phase: Phase, services: &[Subject]) -> Option<Metric> {
 fn block_time(procedure: Procedure, workload: &Workload, cut: &Cut) -> Duration {
     let instances = 2 * INSTANCES;
     match (procedure, workload.stop) {
-        (Procedure::Cohorts, _) => {
+        (Procedure::Short, _) => {
             let (length, rounds) = cut.of(workload);
             let slices = (length + LEAST_DISCARD).saturating_mul(rounds);
             slices.saturating_mul(instances).saturating_add(LEAST_START)
         }
-        (Procedure::Process, Stop::After(window)) => window.saturating_mul(instances),
+        (Procedure::Whole, Stop::After(window)) => window.saturating_mul(instances),
         // `ab` has no workload that ends after a count.
-        (Procedure::Process, _) => LEAST_START,
+        (Procedure::Whole, _) => LEAST_START,
     }
 }
 
@@ -264,8 +264,8 @@ fn check_files(
     let (_, hard) = wirebench_sys::limits::open_files();
     let threads = settings.placement.generator_cpus.len();
     let of_cohort = || match procedure {
-        Procedure::Cohorts => instances_that_fit(sides, suite, threads, hard).err(),
-        Procedure::Process => None,
+        Procedure::Short => instances_that_fit(sides, suite, threads, hard).err(),
+        Procedure::Whole => None,
     };
     let shortage = suite.workloads.iter().find_map(|workload| files::shortage(workload, settings));
     shortage.or_else(of_cohort).map_or(Ok(()), |reason| Err(usage(reason)))

@@ -10,7 +10,7 @@ use wirebench_experiment::{
     plan::{self, Step},
 };
 use wirebench_schema::{
-    journal::{Counts, Placement},
+    journal::{Counts, Placement, Procedure},
     load::{Arrivals, LoadModel, RateCurve},
     suite::{Phase, Workload},
     units::write_duration,
@@ -181,14 +181,14 @@ fn runs(experiment: &Experiment, subjects: &[Subject], details: bool) -> Vec<Str
 
 /// One run, or the servers that are alive together with the slices of each load on them.
 fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> String {
-    let (suite, steps) = (&experiment.suite, unit.steps());
+    let (suite, steps) = (&experiment.suite, &unit.steps);
     let first = steps[0];
     let before = if first.counts == Counts::Yes { "" } else { "warm-up " };
     let number = first.block + 1;
     let name = |step: &Step| plan::label(subjects, suite, step);
-    if let Unit::Run(step) = unit {
-        let workload = &suite.workloads[step.workload].name;
-        return format!("{before}block {number}  {workload}  {}", name(step));
+    if unit.procedure == Procedure::Whole {
+        let workload = &suite.workloads[first.workload].name;
+        return format!("{before}block {number}  {workload}  {}", name(&first));
     }
     let workloads: BTreeSet<usize> = steps.iter().map(|step| step.workload).collect();
     let slices = workloads.into_iter().map(|index| {

@@ -125,8 +125,8 @@ impl Arguments {
     /// What its document did is repeated as it was done.
     pub(super) fn procedure(&self) -> Procedure {
         let usual = match self.scale {
-            Scale::Paper => Procedure::Process,
-            Scale::Machine | Scale::Smoke => Procedure::Cohorts,
+            Scale::Paper => Procedure::Whole,
+            Scale::Machine | Scale::Smoke => Procedure::Short,
         };
         self.cohorts.procedure.unwrap_or(usual)
     }

@@ -165,7 +165,7 @@ impl Arguments {
                  entry or omit --precision",
             ));
         }
-        if self.procedure() == Procedure::Cohorts && tool.is_none() {
+        if self.procedure() == Procedure::Short && tool.is_none() {
             let threads = settings.placement.generator_cpus.len();
             let limit = machine.most_open_files();
             let fitting = instances_that_fit(&chosen.subjects, &suite, threads, limit);

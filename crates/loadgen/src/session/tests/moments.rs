@@ -1,40 +1,7 @@
 //! Coincidences: an edge and an event, a start and a connection.
 
 use super::*;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
-use wirebench_schema::load::EdgeClocks;
 use wirebench_schema::load::{LoadModel, Stop};
-
-/// The clocks of a server show when they were read, in virtual time.
-#[test]
-fn the_servers_clocks_are_read_at_the_edges_of_the_window() {
-    let rated = rate(1, 100);
-    for (config, quota, edges, end_ns) in [
-        (&config(1), None, EDGES, EDGES.window_end_ns),
-        (&rated, None, EDGES, EDGES.window_end_ns),
-        (&config(1), Some(10), COUNT_EDGES, EDGES.window_start_ns + 9 * MS),
-    ] {
-        let now = Arc::new(AtomicU64::new(0));
-        let clock = Arc::clone(&now);
-        let read = move || vec![Some(clock.load(Ordering::Relaxed)), None];
-        let mut session = session_of(config, quota).reading(ServerClocks::new(read));
-        stand(&mut session);
-        session.start(edges);
-        for now_ns in (edges.start_ns..2 * EDGES.window_end_ns).step_by(MS as usize) {
-            now.store(now_ns, Ordering::Relaxed);
-            send_all(&mut session, now_ns);
-            if session.slots[0].connection.in_flight() > 0 {
-                exchange(&mut session, 0, now_ns);
-            }
-        }
-        let EdgeClocks { start_ns: start, end_ns: end } = left(session).outcome.server_cpu_ns;
-        assert_eq!(start, [Some(edges.window_start_ns), None]);
-        assert_eq!(end, [Some(end_ns), None], "{config:?}");
-    }
-}
 
 #[test]
 fn a_connection_made_between_start_and_start_ns_is_used() {

@@ -107,8 +107,8 @@ fn over_several_windows_those_of_one_request_each_are_made_only_within_them() {
     for model in [LoadModel::Closed, rate(2, 100).model] {
         let is_closed_loop = model == LoadModel::Closed;
         let other = LoadConfig { model, ..rate(2, 100) };
-        plan.renew(&other);
-        session.prepare(plan.params.clone());
+        plan.renew(&other, false);
+        session.prepare(plan.params.clone(), None);
         assert_eq!(session.made(), 2);
         session.start(EDGES);
         let made = commands(&mut session, EDGES.start_ns);

@@ -127,7 +127,7 @@ fn two_instances_of_a_side_that_differ_withhold_the_verdict() {
 /// A journal with one run of either side in each block, each with a process of its own.
 fn older(blocks: usize, ratio: f64) -> Journal {
     let mut journal = costs(1.0, 1.0);
-    journal.start.procedure = wirebench_schema::journal::Procedure::Process;
+    journal.start.procedure = wirebench_schema::journal::Procedure::Whole;
     journal.start.copies = 1;
     journal.runs.clear();
     let values = |middle: f64, turn: usize| {
