@@ -126,14 +126,12 @@ fn a_server_that_never_becomes_steady_is_flagged_and_its_figures_are_kept() {
     let reason = find(&measured.reasons, ReasonKind::NotSteady).unwrap();
     assert!(reason.weight == Weight::Invalid && reason.figure >= Some(2e9), "{reason:?}");
     assert!(measured.load.requests > 0);
-    eprintln!("{reason}");
 }
 
 #[test]
 fn a_server_that_dies_while_it_warms_up_is_a_failure_that_says_so() {
     let run = run(&server("dies"), &workload("steady_within = \"20s\""));
     let reason = failure(&run);
-    eprintln!("{reason}");
     assert!(reason.contains("exit code 3") && reason.contains("warms up"), "{reason}");
 }
 
@@ -169,7 +167,6 @@ fn silent_connections_are_held_and_cost_memory() {
     for (subject, is_costly) in [(builtin(), false), (server("correct"), true)] {
         let run = run(&subject, &silent);
         let idle = idle(&run);
-        eprintln!("{}: {idle:?}", subject.variant.id);
         assert_eq!((idle.connections, idle.made, idle.lost), (200, 200, 0));
         assert!(idle.memory_rest_bytes > 0 && idle.memory_bytes > 0, "{idle:?}");
         // A thread for each connection touches pages of its own.
@@ -189,7 +186,6 @@ fn connections_that_the_server_closes_are_lost() {
     let idle = idle(&run);
     assert_eq!((idle.made, idle.lost), (9, 9));
     let reason = find(&idle.reasons, ReasonKind::ServerCloses).unwrap();
-    eprintln!("{reason}");
     assert_eq!((reason.weight, reason.figure), (Weight::Invalid, Some(9.0)));
 }
 
@@ -236,7 +232,6 @@ fn the_pilot_finds_a_rate_that_the_slower_of_two_holds() {
         Ok(())
     };
     let found = search.find(&[], &stop, &mut |_| {}, &mut made).unwrap().unwrap();
-    eprintln!("{found:?}");
     assert_eq!((runs.len(), found.reached.len(), found.too_slow.len()), (2, 2, 0));
     // Two connections with 2 ms for each request cannot have more than 1000 requests/s.
     let (slowest, reached) = &found.reached[0];

@@ -1,15 +1,19 @@
 //! While a slice counts, wirebench's own threads sleep: counted are their turns on a CPU, which no other
 //! program changes.
 
-use std::{collections::BTreeMap, fs, thread, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use crate::{cohorts::SHORT, world::World};
 
 /// The time between two samples of all threads.
 const BETWEEN_SAMPLES: Duration = Duration::from_millis(50);
-/// The share of samples at either end that may lie outside of the counted part: the same thread has loaded for a
-/// moment before.
-const EDGE_SHARE: usize = 4;
+/// The slice, and the time at either end of it that may lie outside: the same thread has loaded before.
+const SLICE: Duration = Duration::from_secs(3);
+const EDGE: Duration = Duration::from_millis(400);
 /// The fewest samples within a slice that show something.
 const FEWEST_SAMPLES: usize = 10;
 /// How often a slice is looked for: on a busy machine the thread that loads may not run between two samples.
@@ -83,8 +87,9 @@ fn is_seen_to_be_silent() -> bool {
     let world = World::that_sends().with_suite("one.toml", SUITE);
     let words = ["run", "one", "--blocks=1", "--rounds=1", "--slice=3s"];
     let mut running = world.start(&[&words, &SHORT[..]].concat());
-    let mut samples = Vec::new();
+    let (mut samples, mut moments) = (Vec::new(), Vec::new());
     while running.child.try_wait().unwrap().is_none() {
+        moments.push(Instant::now());
         samples.push(sample(running.child.id()));
         thread::sleep(BETWEEN_SAMPLES);
     }
@@ -93,19 +98,23 @@ fn is_seen_to_be_silent() -> bool {
     let longest =
         loading.chunk_by(|one, other| one.is_some() && one == other).max_by_key(|it| it.len());
     let longest = longest.unwrap();
-    let edge = longest.len() / EDGE_SHARE;
-    if longest[0].is_none() || longest.len() < FEWEST_SAMPLES + 2 * edge {
+    let start = loading.windows(longest.len()).position(|it| it == longest).unwrap();
+    let end = moments[start + longest.len()];
+    let place = |moment| moments.partition_point(|it| *it < moment);
+    let (first, last) = (place(end - SLICE + EDGE).max(start), place(end - EDGE));
+    if longest[0].is_none() || last < first + FEWEST_SAMPLES {
         return false;
     }
-    let start = loading.windows(longest.len()).position(|it| it == longest).unwrap();
-    let (first, last) = (start + edge, start + longest.len() - edge);
     let ((before, _), (after, _)) = (&samples[first], &samples[last]);
     let others = after.iter().filter(|(it, _)| Some(**it) != longest[0]);
     let turns: Vec<_> = others
         .filter_map(|(it, (_, now))| Some((it, now - before.get(it)?.1)))
         .filter(|(_, turns)| *turns > 0)
         .collect();
-    let sum: u64 = turns.iter().map(|(_, turns)| turns).sum();
-    assert!(sum <= MOST_TURNS, "{} own samples: {turns:?}", last - first);
+    assert!(
+        turns.iter().map(|it| it.1).sum::<u64>() <= MOST_TURNS,
+        "{} own samples: {turns:?}",
+        last - first
+    );
     true
 }
