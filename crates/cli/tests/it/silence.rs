@@ -107,14 +107,9 @@ fn is_seen_to_be_silent() -> bool {
     }
     let ((before, _), (after, _)) = (&samples[first], &samples[last]);
     let others = after.iter().filter(|(it, _)| Some(**it) != longest[0]);
-    let turns: Vec<_> = others
-        .filter_map(|(it, (_, now))| Some((it, now - before.get(it)?.1)))
-        .filter(|(_, turns)| *turns > 0)
-        .collect();
-    assert!(
-        turns.iter().map(|it| it.1).sum::<u64>() <= MOST_TURNS,
-        "{} own samples: {turns:?}",
-        last - first
-    );
+    let turns = others.filter_map(|(it, (_, now))| Some((it, now - before.get(it)?.1)));
+    let turns: Vec<_> = turns.filter(|(_, turns)| *turns > 0).collect();
+    let sum: u64 = turns.iter().map(|(_, turns)| turns).sum();
+    assert!(sum <= MOST_TURNS, "{} own samples: {turns:?}", last - first);
     true
 }
