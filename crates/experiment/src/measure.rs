@@ -213,7 +213,7 @@ impl RunSettings {
                 ..self.begin(cell)
             };
             let attempt = Attempt { settings: self, cell, config, stop };
-            let loaded = attempt.load(&run.generator_command, &mut server);
+            let loaded = attempt.load(&run.generator_command, &server);
             if stop.load(Ordering::Relaxed) {
                 let _ = end(server, loaded, stop);
                 return Ok(number - 1);

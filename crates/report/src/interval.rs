@@ -12,11 +12,13 @@ const FACTOR: f64 = 10.0;
 const NARROW: f64 = 0.02;
 /// Below this ratio two digits of a factor are less than three that matter.
 const SMALL: f64 = 0.0995;
+/// An interval without a direction whose ends are this many times apart leaves no digit of an estimate.
+const VAGUE: f64 = 9.0;
 /// More digits than any interval needs.
 const MOST_DIGITS: usize = 9;
 
 /// A change: `+24 % ±2` if both sides of the interval agree in the printed digits, otherwise
-/// `+46 % (+1..+110)`. Large ones are factors: `15.0x (1.64..137)`.
+/// `+46 % (+1..+110)`. Large ones are factors: `15.0x (1.64..137)`; one that may be anything has only its ends.
 pub(crate) fn change(ratio: f64, interval: Option<Interval>) -> String {
     let middle = percent(ratio);
     let Some(interval) = interval else { return format!("{} %", signed(middle, 1)) };
@@ -24,6 +26,9 @@ pub(crate) fn change(ratio: f64, interval: Option<Interval>) -> String {
         return factor(ratio, Some(interval)).replacen(' ', "x ", 1);
     }
     let ends = [interval.low, interval.high].map(percent);
+    if interval.contains(1.0) && interval.high > VAGUE * interval.low {
+        return format!("({}..{}) %", signed(ends[0], 0), signed(ends[1], 0));
+    }
     let sides = [middle - ends[0], ends[1] - middle];
     let is_fine = sides[0].min(sides[1]) < 0.95 && middle.abs() < 99.95;
     let digits = digits(usize::from(is_fine), 0.0, ends);
@@ -101,8 +106,8 @@ mod tests {
         (1.0, 1.0, 1.0, "+0.0 % ±0.1", "1.000 (1.000..1.000)"),
         (1.46, 1.012, 2.1, "+46 % (+1..+110)", "1.46 (1.01..2.10)"),
         (1.457, 1.001, 2.12, "+45.7 % (+0.1..+112)", "1.457 (1.001..2.120)"),
-        (0.9, 0.5, 1.62, "-10 % (-50..+62)", "0.90 (0.50..1.62)"),
         (15.0, 1.64, 136.8, "15.0x (1.64..137)", "15.0 (1.64..137)"),
+        (0.53, 0.02, 13.72, "(-98..+1272) %", "0.53 (0.02..13.7)"),
         // Two sides of 4 around 4 would reach zero.
         (1.044, 1.006, 1.083, "+4 % (+1..+8)", "1.04 (1.01..1.08)"),
         (1.041, 1.002, 1.081, "+4.1 % (+0.2..+8.1)", "1.041 (1.002..1.081)"),

@@ -99,7 +99,8 @@ impl Metric {
     /// Whether it is decided by few requests.
     #[must_use]
     pub const fn is_tail(self) -> bool {
-        matches!(self, Self::P99 | Self::P999 | Self::Latency(LatencyFigure::Max))
+        use LatencyFigure::{Max, P99, P99WithoutStalls, P999, P999WithoutStalls};
+        matches!(self, Self::Latency(P99 | P999 | P99WithoutStalls | P999WithoutStalls | Max))
     }
 }
 

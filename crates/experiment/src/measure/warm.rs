@@ -98,8 +98,8 @@ impl Attempt<'_> {
     /// Loads the server until it is warm, if the workload asks for it. The answer is how long it was loaded in vain.
     fn until_warm(&self, agents: &mut Agents<'_>, server: &Server) -> Result<Option<u64>, String> {
         let within = self.cell.workload.steady_within;
-        let (order, mut warm) =
-            (self.order(server, Stop::After(WARM_UP_LENGTH)), WarmUp::default());
+        let length = self.config.model.whole_intervals(WARM_UP_LENGTH);
+        let (order, mut warm) = (self.order(server, Stop::After(length)), WarmUp::default());
         while !warm.is_steady() && Duration::from_nanos(warm.spent_ns) < within {
             let done = agents.window(&order, None, &mut |_| {});
             let done = done.and_then(|done| match done.report.requests {

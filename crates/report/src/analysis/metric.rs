@@ -42,6 +42,12 @@ const fn words(metric: Metric) -> (&'static str, &'static str, &'static str) {
         Metric::Latency(P95) => ("latency_ns_p95", "p95", "ns"),
         Metric::P99 => ("latency_ns_p99", "p99", "ns"),
         Metric::P999 => ("latency_ns_p999", "p99.9", "ns"),
+        Metric::Latency(LatencyFigure::P99WithoutStalls) => {
+            ("latency_ns_p99_without_stalls", "p99 without stalls", "ns")
+        }
+        Metric::Latency(LatencyFigure::P999WithoutStalls) => {
+            ("latency_ns_p999_without_stalls", "p99.9 without stalls", "ns")
+        }
         Metric::Latency(Max) => ("latency_ns_max", "max", "ns"),
         Metric::Latency(Mean) => ("latency_ns_mean", "mean", "ns"),
         Metric::Switches => {
@@ -214,7 +220,7 @@ impl MetricFacts for Metric {
 fn of_load(metric: Metric, measurement: &Measurement) -> Option<f64> {
     let Measurement { load, tool, cost, instance, .. } = measurement;
     let of_tool = tool.as_ref().map(|it| &it.latency);
-    let own = |figure: LatencyFigure| load.latency.as_ref().map(|it| figure.of(it));
+    let own = |figure: LatencyFigure| load.latency_of(figure).map(|it| figure.of(it));
     match metric {
         Metric::Throughput => Some(load.requests_per_second),
         Metric::Cpu => cost.cpu_ns_per_request,

@@ -97,7 +97,11 @@ pub(crate) fn of_requests(
     is_valid: impl Fn(Metric) -> bool,
 ) -> Vec<Figure> {
     let figure = |metric| {
-        let (value, is_known) = match (metric, &requests.latency) {
+        let latency = match metric {
+            Metric::Latency(it) if it.is_without_stalls() => load?.latency_of(it),
+            _ => requests.latency.as_ref(),
+        };
+        let (value, is_known) = match (metric, latency) {
             (Metric::Throughput, _) => (requests.requests_per_second, true),
             (Metric::Errors, _) => (requests.errors as f64, true),
             (Metric::Latency(it), Some(latency)) => (it.of(latency), !it.is_lower_bound(latency)),

@@ -19,7 +19,9 @@ fn family(metric: Metric) -> (String, &'static str, f64) {
     };
     let name = match metric {
         Metric::Cpu => "server_cpu_per_request",
-        Metric::Latency(figure) => return (format!("latency_{figure}"), unit, factor),
+        Metric::Latency(figure) => {
+            return (format!("latency_{figure}").replace('-', "_"), unit, factor);
+        }
         Metric::Switches => "context_switches_per_request",
         Metric::Memory => "memory_peak",
         other => other.name(),

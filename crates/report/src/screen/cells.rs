@@ -6,7 +6,7 @@ use wirebench_schema::{
 };
 
 use super::{
-    figures::{HIDDEN, figure},
+    figures::{HIDDEN, figure, one_digit},
     model::Group,
 };
 use crate::{
@@ -74,7 +74,7 @@ impl Group<'_> {
     pub(super) fn cell(&self, row: usize, column: Column) -> Cell {
         match (column, self.row(row)) {
             (_, None) => Cell::default(),
-            (Column::Figure(metric), Some(row)) => of_figure(row, metric),
+            (Column::Figure(metric), Some(of)) => of_figure(of, metric, self.is_vague(row, metric)),
             (Column::Outcome, Some(_)) => self.of_outcome(row),
             (Column::Waking, Some(row)) => match row.waking {
                 None => faint(ABSENT),
@@ -125,20 +125,32 @@ impl Group<'_> {
         })
     }
 
+    /// A tail was compared, and nothing was found out of it: then its digits say nothing.
+    fn is_vague(&self, row: usize, metric: Metric) -> bool {
+        let ratios = &self.load.compare(metric).ratios;
+        let own = self.places[row].and_then(|place| ratios[place].as_ref());
+        let meant = own.map_or_else(|| ratios.iter().flatten().collect(), |own| vec![own]);
+        let mut claims = meant.iter().filter_map(|it| it.claim).peekable();
+        metric.is_tail() && claims.peek().is_some() && claims.all(|it| it == Claim::CannotTell)
+    }
+
     /// The rows with this outcome.
     pub(super) fn with(&self, wanted: Outcome) -> impl Iterator<Item = usize> {
         (0..self.places.len()).filter(move |row| self.outcome(*row) == Some(wanted))
     }
 }
 
-fn of_figure(row: &Row<'_>, metric: Metric) -> Cell {
+fn of_figure(row: &Row<'_>, metric: Metric, is_vague: bool) -> Cell {
     let Some(median) = row.median(metric) else { return faint(ABSENT) };
     match shown(row) {
         Shown::Nothing => faint(HIDDEN),
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => faint(HIDDEN),
         Shown::NoTail | Shown::NotCompared | Shown::Shifted | Shown::All => {
             let sign = Reads::of(metric, row.is_limited(), false).sign();
-            let text = format!("{sign}{}", figure(metric, median));
+            let text = match is_vague {
+                true => format!("~{}", figure(metric, one_digit(median))),
+                false => format!("{sign}{}", figure(metric, median)),
+            };
             Cell { text, figure: Some(median), ..Cell::default() }
         }
     }

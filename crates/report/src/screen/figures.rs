@@ -14,6 +14,9 @@ pub(super) const BOUND_MEANING: &str =
 /// Meaning of the column of waking.
 pub(super) const WAKING_MEANING: &str = "waking: CPU us that a request adds where idle CPUs sleep; all other figures \
                                          are of CPUs kept awake";
+/// The sign of a tail without a verdict, and its meaning.
+pub(super) const VAGUE: &str = "~";
+pub(super) const VAGUE_MEANING: &str = "a tail whose comparison is inconclusive";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
 
@@ -28,6 +31,12 @@ pub(super) fn figure(metric: Metric, value: f64) -> String {
         Metric::P50 | Metric::P99 => short(value, [" ns", " us", " ms", " s"]),
         other => other.show(value),
     }
+}
+
+/// The value with the digit that matters most.
+pub(super) fn one_digit(value: f64) -> f64 {
+    let unit = 10_f64.powf(value.max(1.0).log10().floor());
+    (value / unit).round() * unit
 }
 
 /// Requests per second: `212k`, `9.8k`, `640`.

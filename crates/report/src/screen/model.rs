@@ -8,7 +8,7 @@ use wirebench_schema::{
 
 use super::{
     cells::{Column, Outcome},
-    figures::{BOUND, BOUND_MEANING, HIDDEN, WAKING_MEANING},
+    figures::{BOUND, BOUND_MEANING, HIDDEN, VAGUE, VAGUE_MEANING, WAKING_MEANING},
     row::{is_listed, name},
 };
 use crate::{
@@ -70,6 +70,7 @@ impl<'a> Model<'a> {
         let has_waking = self.groups().any(|group| group.columns.contains(&Column::Waking));
         let marks = [
             (has(|it| it.starts_with(['<', '>'])), BOUND, BOUND_MEANING.to_owned()),
+            (has(|it| it.starts_with('~')), VAGUE, VAGUE_MEANING.to_owned()),
             (has_waking, "", WAKING_MEANING.to_owned()),
             (has(|it| it == HIDDEN), HIDDEN, hidden),
         ];

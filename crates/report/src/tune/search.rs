@@ -190,7 +190,7 @@ fn probed(sought: &SearchSpec, rate: u64, runs: &[&Measurement], failed: usize) 
         ..ProbedRate::default()
     };
     for figure in LatencyFigure::ALL {
-        let value = of(runs, |it| it.load.latency.as_ref().map(|it| figure.of(it)));
+        let value = of(runs, |it| it.load.latency_of(figure).map(|it| figure.of(it)));
         it.latency_ns.extend(value.map(|value| (figure.name(), value)));
     }
     for run in runs {

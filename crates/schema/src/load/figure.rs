@@ -17,6 +17,10 @@ crate::names! {
         P99 = "p99",
         /// 99.9th percentile.
         P999 = "p999",
+        /// 99th percentile without stalls of the machine.
+        P99WithoutStalls = "p99-without-stalls",
+        /// 99.9th percentile without them.
+        P999WithoutStalls = "p999-without-stalls",
         /// The largest.
         Max = "max",
         /// The arithmetic mean.
@@ -32,6 +36,12 @@ impl LatencyFigure {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
+    /// Requests that met a stall of the machine do not count.
+    #[must_use]
+    pub const fn is_without_stalls(self) -> bool {
+        matches!(self, Self::P99WithoutStalls | Self::P999WithoutStalls)
+    }
+
     /// Its value in `latency`, in nanoseconds.
     #[must_use]
     pub const fn of(self, latency: &LatencySummary) -> f64 {
@@ -40,8 +50,8 @@ impl LatencyFigure {
             Self::P75 => latency.latency_ns_p75,
             Self::P90 => latency.latency_ns_p90,
             Self::P95 => latency.latency_ns_p95,
-            Self::P99 => latency.latency_ns_p99,
-            Self::P999 => latency.latency_ns_p999,
+            Self::P99 | Self::P99WithoutStalls => latency.latency_ns_p99,
+            Self::P999 | Self::P999WithoutStalls => latency.latency_ns_p999,
             Self::Max => latency.latency_ns_max,
             Self::Mean => return latency.latency_ns_mean,
         };
@@ -56,8 +66,8 @@ impl LatencyFigure {
             Self::P75 => 250,
             Self::P90 => 100,
             Self::P95 => 50,
-            Self::P99 => 10,
-            Self::P999 => 1,
+            Self::P99 | Self::P99WithoutStalls => 10,
+            Self::P999 | Self::P999WithoutStalls => 1,
             Self::Max | Self::Mean => 0,
         }
     }

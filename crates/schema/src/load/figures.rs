@@ -1,8 +1,17 @@
 //! Figures that follow from those of a report. None of them judges it.
 
-use super::{LatencyOrigin, LoadModel, LoadReport, RateCurve};
+use super::{LatencyFigure, LatencyOrigin, LatencySummary, LoadModel, LoadReport, RateCurve};
 
 impl LoadReport {
+    /// The latencies of which this is a figure: of all requests, or without those that met stalls of the machine.
+    #[must_use]
+    pub fn latency_of(&self, figure: LatencyFigure) -> Option<&LatencySummary> {
+        match figure.is_without_stalls() {
+            true => self.stalls.as_ref()?.latency.as_ref(),
+            false => self.latency.as_ref(),
+        }
+    }
+
     /// The one constant rate that was asked for, if there was one without a fraction.
     #[must_use]
     pub fn constant_rate(&self) -> Option<u64> {
