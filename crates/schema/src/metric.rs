@@ -96,6 +96,12 @@ impl Metric {
         self.name_and_worse().1
     }
 
+    /// Requests that met a stall of the machine do not count.
+    #[must_use]
+    pub const fn is_without_stalls(self) -> bool {
+        matches!(self, Self::Latency(figure) if figure.is_without_stalls())
+    }
+
     /// Whether it is decided by few requests.
     #[must_use]
     pub const fn is_tail(self) -> bool {

@@ -70,7 +70,7 @@ fn what_could_never_fail_is_refused_before_anything_is_measured() {
     let nothing = "http://127.0.0.1:9/";
     fs::write(world.folder.path().join("two.txt"), "/a\n/b\n").unwrap();
     let named = ["tune", "--server=true {port}", "--requests=two.txt"];
-    let rows: [(&[&str], &str, &str); 12] = [
+    let rows: [(&[&str], &str, &str); 13] = [
         (&["load", nothing], "cpu > 8us", "`load` has no cpu here; known: throughput, mean, p50"),
         (&["load", nothing], "p99 > +3%", "compares with nothing"),
         (&["load", nothing], "p99 of GET / > 5ms", "requests have names with --requests only"),
@@ -81,6 +81,7 @@ fn what_could_never_fail_is_refused_before_anything_is_measured() {
         (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "cpu of C > 3us", "known: ab/A, ab/B"),
         (&["tune", "builtin/epoll"], "unsent > 5", "`tune` has no unsent here"),
         (&["ab", "--a=builtin/epoll", "--b=builtin/epoll"], "achieved < 90%", "no achieved here"),
+        (&["load", "-R9", "http://127.0.0.1:1/"], "p99-without-stalls > 1s", "with --stalls"),
         (&named, "cpu of GET /a > 5us", "cpu is measured for all requests together"),
         (&["report", "result"], "p99 > 5ms", "latency with --phase cost"),
     ];

@@ -28,6 +28,7 @@ pub fn values(workloads: &[Workload]) -> Vec<Metric> {
 #[must_use]
 pub fn values_of_load(has_rate: bool, has_processes: bool) -> Vec<Metric> {
     let has = |it: &Metric| match it {
+        _ if it.is_without_stalls() => false,
         Metric::Throughput | Metric::Latency(_) | Metric::Errors => true,
         Metric::Achieved | Metric::Unsent => has_rate,
         Metric::Cpu | Metric::Memory => has_processes,
@@ -66,11 +67,17 @@ pub fn scope<'a>(verb: &'a str, journal: &Journal) -> GateScope<'a> {
 pub fn scope_of_load<'a>(verb: &'a str, config: &LoadConfig) -> GateScope<'a> {
     let has_rate = matches!(config.model, LoadModel::Rate { .. });
     let names = config.requests.iter().flat_map(|set| set.names());
+    let mut values = values_of_load(has_rate, false);
+    values.extend(Metric::limitable().filter(|it| config.stalls && it.is_without_stalls()));
     GateScope {
         verb,
-        values: values_of_load(has_rate, false),
+        values,
         names: names.map(str::to_owned).collect(),
-        hint: if has_rate { "" } else { "achieved and unsent are those of a rate" },
+        hint: match (has_rate, config.stalls) {
+            (false, _) => "achieved and unsent are those of a rate",
+            (true, false) => "tails without stalls are measured with --stalls",
+            (true, true) => "",
+        },
         ..GateScope::default()
     }
 }

@@ -16,6 +16,8 @@ use crate::{
 /// Whether a phase is measured for the value of this figure.
 pub(super) fn is_of_phase(figure: Metric, phase: Phase) -> bool {
     match figure {
+        // No verb watches for stalls but `load`.
+        _ if figure.is_without_stalls() => false,
         Metric::Throughput => phase == Phase::Saturate,
         Metric::Latency(_) | Metric::Achieved | Metric::Unsent => phase == Phase::Cost,
         _ => phase != Phase::Idle,

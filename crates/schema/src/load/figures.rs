@@ -124,7 +124,7 @@ impl LoadReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{EngineChoice, LoadConfig, Offered};
+    use crate::load::{EngineChoice, LoadConfig, Offered, Stalls};
 
     fn offered(waiting: [u64; 3]) -> LoadReport {
         let mut config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
@@ -152,6 +152,19 @@ mod tests {
         for (waiting, growth) in rows {
             assert_eq!(offered(waiting).backlog_growth(), growth, "{waiting:?}");
         }
+    }
+
+    #[test]
+    fn a_figure_without_stalls_is_of_latencies_without_them() {
+        let of = |latency_ns_p99| Some(LatencySummary { latency_ns_p99, ..Default::default() });
+        let mut load = LoadReport { latency: of(90), ..Default::default() };
+        let p99 = |load: &LoadReport, figure: LatencyFigure| {
+            load.latency_of(figure).map(|it| figure.of(it) as u64)
+        };
+        assert_eq!(p99(&load, LatencyFigure::P99WithoutStalls), None);
+        load.stalls = Some(Stalls { latency: of(50), ..Default::default() });
+        let figures = [LatencyFigure::P99, LatencyFigure::P99WithoutStalls];
+        assert_eq!(figures.map(|it| p99(&load, it)), [Some(90), Some(50)]);
     }
 
     #[test]
