@@ -104,8 +104,12 @@ fn per_second(count: u64, window_ns: u64) -> f64 {
 #[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn whole_rate(config: &LoadConfig, outcomes: &[Outcome], total: &Segment) -> Option<f64> {
     let Counts { requests, first_replies, first_latency_ns, errors, .. } = &total.counts;
+    // No latency has the time in which a connection is made again.
+    let Counts { reconnects, client_closes, server_closes, .. } = &total.counts;
+    let stay_open = *reconnects + *client_closes + *server_closes == 0;
     // They are counted in parts that begin and end with nothing in flight.
     let is_whole = *first_replies > 0
+        && stay_open
         && config.model == LoadModel::Closed
         && errors.total() == 0
         && outcomes.iter().all(|it| it.in_flight == 0)

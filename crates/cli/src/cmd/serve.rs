@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let try_it = (arguments.scenario.protocol().traits().try_command)(address);
     out::result(&format!("listening {address}"));
     out::note(&format!(
-        "{} serves {}; try: {try_it}; stop with Ctrl-C",
+        "{} serves {}; try: {try_it} (stop with Ctrl-C)",
         subject.variant.id, arguments.scenario
     ));
     loop {

@@ -1,7 +1,7 @@
 //! The load before the measured one, on the same server: until the server is warm, if that is asked for, and then for
 //! as long as the workload says.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wirebench_judge::validity::nothing_answered;
 use wirebench_schema::{
     agent::{Recording, WindowOrder, Windows},
@@ -100,19 +100,25 @@ impl Attempt<'_> {
         let within = self.cell.workload.steady_within;
         let length = self.config.model.whole_intervals(WARM_UP_LENGTH);
         let (order, mut warm) = (self.order(server, Stop::After(length)), WarmUp::default());
-        while !warm.is_steady() && Duration::from_nanos(warm.spent_ns) < within {
+        let began = Instant::now();
+        while !warm.is_steady() && began.elapsed() < within {
             let done = agents.window(&order, None, &mut |_| {});
-            let done = done.and_then(|done| match done.report.requests {
-                0 => Err(nothing_answered(&done.report)),
-                requests => Ok((done, requests as f64)),
+            let done = done.and_then(|done| match &done.report {
+                // A load that waits for local ports has neither replies nor errors for a while.
+                load if load.requests == 0 && load.errors.total() > 0 => {
+                    Err(nothing_answered(load))
+                }
+                _ => Ok(done),
             });
             let named = |reason| format!("in the load that warms up until it is steady: {reason}");
-            let (done, requests) = done.map_err(named)?;
+            let done = done.map_err(named)?;
             // Without clocks the time of a request tells the same.
             let used_ns = done.cpu.counted_ns.filter(|ns| *ns > 0).unwrap_or(done.report.window_ns);
-            warm.add(Some(used_ns as f64 / requests), done.report.window_ns);
+            let requests = Some(done.report.requests).filter(|it| *it > 0);
+            warm.add(requests.map(|it| used_ns as f64 / it as f64), done.report.window_ns);
         }
-        Ok((!warm.is_steady() && !within.is_zero()).then_some(warm.spent_ns))
+        let is_cold = !warm.is_steady() && !within.is_zero();
+        Ok(is_cold.then(|| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)))
     }
 
     /// A slice of the load that is measured afterwards, at a constant rate: a closed loop ends at another state of

@@ -11,7 +11,7 @@ use std::{
 use wirebench_loadgen::{Load, LoadError, Measured};
 use wirebench_schema::{
     agent::Windows,
-    load::{EngineChoice, LoadConfig, LoadEvent, LoadModel, Rate, RateCurve, Stop},
+    load::{EngineChoice, LoadConfig, LoadEvent, LoadModel, LoadReport, Rate, RateCurve, Stop},
 };
 
 use crate::{
@@ -205,5 +205,20 @@ fn a_whole_load_ends_with_its_count() {
             assert_eq!((measured.report.requests, measured.report.errors.total()), (count, 0));
             assert!(events.contains(&LoadEvent::WindowEnd), "{events:?}");
         }
+    });
+}
+
+#[test]
+fn the_rate_of_connections_that_are_made_again_has_the_time_for_that() {
+    each_engine(|engine| {
+        let (server, _) = counting();
+        let mut config = timed(&server.http(), engine, 100);
+        config.requests_per_connection = Some(2);
+        let mut load = connect(&config);
+        let LoadReport { requests, requests_per_second, window_ns, client_closes, .. } =
+            window(&mut load, &config).report;
+        assert!(client_closes > 0 && requests > 0);
+        let mean = requests as f64 * 1e9 / window_ns as f64;
+        assert!((requests_per_second / mean - 1.0).abs() < 1e-9, "{requests_per_second}, {mean}");
     });
 }

@@ -46,7 +46,8 @@ pub fn requests<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<St
 }
 
 /// Which option of `run` adds figures.
-pub const HINT: &str = "throughput is measured with --phase saturate, latency with --phase cost";
+pub const HINT: &str = "throughput is measured with --phase saturate, latency with --phase cost, and without stalls by \
+                        `wirebench load --stalls`";
 
 /// What conditions on a result may be about, from its journal.
 #[must_use]

@@ -146,9 +146,11 @@ fn of_figure(row: &Row<'_>, metric: Metric, is_vague: bool) -> Cell {
         Shown::Nothing => faint(HIDDEN),
         Shown::NoTail | Shown::NotCompared if metric.is_tail() => faint(HIDDEN),
         Shown::NoTail | Shown::NotCompared | Shown::Shifted | Shown::All => {
+            let p50 = row.median(Metric::P50).unwrap_or(0.0);
             let sign = Reads::of(metric, row.is_limited(), false).sign();
             let text = match is_vague {
-                true => format!("~{}", figure(metric, one_digit(median))),
+                // Rounded, it is no shorter than the median latency.
+                true => format!("~{}", figure(metric, one_digit(median).max(p50))),
                 false => format!("{sign}{}", figure(metric, median)),
             };
             Cell { text, figure: Some(median), ..Cell::default() }

@@ -16,7 +16,8 @@ pub(super) const WAKING_MEANING: &str = "waking: CPU us that a request adds wher
                                          are of CPUs kept awake";
 /// The sign of a tail without a verdict, and its meaning.
 pub(super) const VAGUE: &str = "~";
-pub(super) const VAGUE_MEANING: &str = "a tail whose comparison is inconclusive";
+pub(super) const VAGUE_MEANING: &str =
+    "a tail with one digit, because its comparison is inconclusive";
 /// What is in the place of a figure that is hidden.
 pub(super) const HIDDEN: &str = "!";
 
