@@ -15,7 +15,7 @@ fn metrics_rise_while_a_load_runs() {
     let (world, _server, url) = served("hello");
     let file = world.folder.path().join("load.om");
     let given = file.display().to_string();
-    let options = ["load", "-c2", "-d120s", "--warmup", "200ms", "--interval", "100ms"];
+    let options = ["load", "-c2", "-d120s", "--warmup", "100ms", "--interval", "100ms"];
     let load = world.start(&[&options[..], &["--openmetrics", &given, &url]].concat());
     let after = |before: f64| {
         world.wait(|| {
