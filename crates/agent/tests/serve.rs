@@ -187,7 +187,7 @@ fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
     assert_eq!(made, AgentEvent::Load(LoadEvent::Connected { connections: config.connections }));
     let AgentEvent::Clock { now_ns } = agent.ask(&AgentCommand::Clock) else { panic!("no clock") };
     let wanted_ns = now_ns + 50_000_000;
-    let whole = WindowOrder::whole(&config, vec![std::process::id().cast_signed()]);
+    let whole = WindowOrder::of_load(&config, vec![std::process::id().cast_signed()]);
     agent.order(WindowOrder { start_ns: Some(wanted_ns), ..whole.clone() });
     let AgentEvent::Window(window) = agent.event() else { panic!("no report") };
     assert!(window.start_ns >= wanted_ns && window.report.requests > 0, "{window:?}");
@@ -201,7 +201,7 @@ fn a_whole_load_begins_at_the_moment_that_was_asked_for() {
 fn a_load_is_stopped_with_a_report_and_without_heartbeats_the_agent_ends() {
     let (server, mut agent) = (echo(), Agent::start());
     let config = LoadConfig { stop: Stop::After(Duration::from_secs(600)), ..server };
-    let order = WindowOrder::whole(&config, Vec::new());
+    let order = WindowOrder::of_load(&config, Vec::new());
     // The second window lasts, although the first was stopped.
     for is_stopped in [true, false] {
         agent.connect(0, config.clone(), Windows::One);

@@ -1,9 +1,9 @@
 //! The load generators of a run or a cohort: one child of this program on the generator's CPUs, or an agent on
 //! each of several other hosts, which generate one load together. Everything is measured by `Agents::window`.
 //!
-//! A child reads the clocks of the servers itself. For agents on other hosts `hosts` and `edges` read them here,
-//! `clock` finds the offsets of their clocks, and `parts` puts their shares together. `pool` is the way to them, and
-//! `limit` says when one is hung.
+//! A child reads the clocks of the servers itself. For agents on other hosts `hosts` reads them here, `edges` knows the
+//! moments of a window, `clock` finds the offsets of their clocks, and `parts` puts their shares together. `pool` is
+//! the way to them, and `limit` says when one is hung.
 
 mod clock;
 mod edges;
@@ -250,6 +250,6 @@ pub fn together(
     let mut agents = Agents::new(AgentPool::on_hosts(fleet, stop)?, stop)?;
     let connections = agents.connect(0, config, Windows::One, observe)?;
     observe(LoadEvent::Connected { connections });
-    let order = WindowOrder::whole(config, Vec::new());
+    let order = WindowOrder::of_load(config, Vec::new());
     Ok(agents.window(&order, Some(stop), observe)?.report)
 }

@@ -68,7 +68,7 @@ fn cost(agents: &mut Agents<'_>, server: &Server, idle: IdleMode) -> Result<Wake
     };
     // The load before, which has the same number, is closed.
     agents.connect(0, &config, Windows::Many, &mut |_| {})?;
-    let whole = WindowOrder::whole(&config, numbers(&server.tree()));
+    let whole = WindowOrder::of_load(&config, numbers(&server.tree()));
     let order = WindowOrder { recording: Recording::Silent, ..whole };
     let window = agents.window(&order, None, &mut |_| {})?;
     let figures = window.cpu.counted_ns.zip(window.report.latency);

@@ -103,7 +103,7 @@ fn slice(
     length: Duration,
 ) -> Result<WindowReport, String> {
     let pids = numbers(&settled_look(server).living().pids());
-    let whole = WindowOrder::whole(config, pids);
+    let whole = WindowOrder::of_load(config, pids);
     let (stop, recording) = (Stop::After(length), Recording::Silent);
     let order = WindowOrder { discard_ns: 0, stop, recording, ..whole };
     let report = agents.window(&order, None, &mut |_| {})?;

@@ -134,7 +134,7 @@ impl Load {
     /// meanwhile. Nothing is in flight when it begins, and it ends with the last reply to a request that it has begun:
     /// all of these count. Of `config` the model, the end and the timeout count.
     pub fn part(&mut self, config: &LoadConfig, stop: &AtomicBool) -> Result<Measured, LoadError> {
-        let outcome = self.whole_part(config, stop, None)?;
+        let outcome = self.make_part(config, stop, None)?;
         self.measured(outcome)
     }
 
@@ -146,7 +146,7 @@ impl Load {
         stop: &AtomicBool,
         observe: &mut dyn FnMut(LoadEvent),
     ) -> Result<Measured, LoadError> {
-        let outcome = self.whole_part(config, stop, Some(observe))?;
+        let outcome = self.make_part(config, stop, Some(observe))?;
         self.plan.sample_replies = std::mem::take(&mut self.samples);
         self.measured(outcome)
     }
@@ -157,13 +157,13 @@ impl Load {
         config: &LoadConfig,
         stop: &AtomicBool,
     ) -> Result<Measured, LoadError> {
-        let edges = self.whole_part(config, stop, None)?.and_then(|outcome| outcome.status.edges);
+        let edges = self.make_part(config, stop, None)?.and_then(|outcome| outcome.status.edges);
         let engine = self.plan.chosen.engine;
         let report = LoadReport::new(String::new(), self.config.clone(), engine);
         Ok(Measured { report, start_ns: self.start_ns(edges) })
     }
 
-    fn whole_part(
+    fn make_part(
         &mut self,
         config: &LoadConfig,
         stop: &AtomicBool,

@@ -93,7 +93,7 @@ pub struct WindowOrder {
 impl WindowOrder {
     /// All of the load `config` in one window, on a server with these processes on the agent's host.
     #[must_use]
-    pub fn whole(config: &LoadConfig, pids: Vec<i32>) -> Self {
+    pub fn of_load(config: &LoadConfig, pids: Vec<i32>) -> Self {
         Self {
             load: 0,
             model: config.model.clone(),

@@ -65,8 +65,8 @@ impl Agents<'_> {
     ) -> Result<Part, String> {
         let offsets = self.offsets()?;
         let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
-        let is_whole = order.recording.is_observed();
-        let (ahead_ns, errors) = if is_whole { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
+        let is_observed = order.recording.is_observed();
+        let (ahead_ns, errors) = if is_observed { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
         let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
         let order_at = |offset: &Offset| {
             let start_ns = Some(offset.there(start_ns));
@@ -75,10 +75,10 @@ impl Agents<'_> {
             AgentCommand::Window(Box::new(order))
         };
         self.pool.tell_each(offsets.iter().map(order_at))?;
-        let edges = is_whole.then(|| Edges::new(order, start_ns));
+        let edges = is_observed.then(|| Edges::new(order, start_ns));
         let reports = self.follow((order, &config), edges, until, observe)?;
         let end_ns = self.pool.now_ns();
-        let offsets = if is_whole { self.better(offsets) } else { offsets };
+        let offsets = if is_observed { self.better(offsets) } else { offsets };
         let generator_waited_ns =
             reports.iter().map(|it| it.generator_waited_ns).max().unwrap_or(0);
         let shares = self.pool.hosts().zip(&offsets).zip(reports);

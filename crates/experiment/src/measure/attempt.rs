@@ -62,8 +62,8 @@ impl Attempt<'_> {
     ) -> Result<LoadObservation, String> {
         match &self.settings.tool {
             None => {
-                let (agents, plan, cold_ns) = self.warmed_up(server)?;
-                self.with_the_machine(cold_ns, || self.observe(agents, server, &plan))
+                let (agents, warm_up, cold_ns) = self.warmed_up(server)?;
+                self.with_the_machine(cold_ns, || self.observe(agents, server, warm_up))
             }
             Some(tool) => {
                 let cold_ns = self.warmed_up_for_tool(server)?;

@@ -1,6 +1,7 @@
 //! What is read of the two sides around the load of our own generator: the server's processes and the details of their
 //! threads where nothing is in flight, the machine's clocks at the edges of the window.
 
+use std::time::Duration;
 use wirebench_host::neighbours::Machine;
 use wirebench_schema::{
     agent::{Recording, WindowOrder},
@@ -15,7 +16,6 @@ use wirebench_server::{
 use super::{
     attempt::{Attempt, RunObservation},
     settled_look,
-    warm::Plan,
 };
 use crate::{
     agents::Agents,
@@ -23,12 +23,12 @@ use crate::{
 };
 
 impl Attempt<'_> {
-    /// Generates the measured load, and observes the server before it, meanwhile and after it.
+    /// Generates the measured load after the rest of its warm-up, and observes the server before, meanwhile and after.
     pub(super) fn observe(
         &self,
         mut agents: Agents<'_>,
         server: &Server,
-        plan: &Plan,
+        warm_up: Duration,
     ) -> Result<RunObservation, String> {
         let look = || {
             let look = settled_look(server);
@@ -38,10 +38,10 @@ impl Attempt<'_> {
         let (before, details_before) = look();
         let pids = before.clone().living().pids();
         let order = WindowOrder {
-            discard_ns: plan.discard_ns(),
+            discard_ns: u64::try_from(warm_up.as_nanos()).unwrap_or(u64::MAX),
             recording: Recording::Whole,
             server_cpus: self.settings.sitter_cpus(&agents, server),
-            ..WindowOrder::whole(&self.config, numbers(&pids))
+            ..WindowOrder::of_load(&self.config, numbers(&pids))
         };
         let (generator, mut edges) = (agents.pid(), [const { None }; 2]);
         let observe = &mut |event| match event {
@@ -59,16 +59,16 @@ impl Attempt<'_> {
             return Err("the generator reported without the edges of its window".to_owned());
         };
         let ignoring = details_before.ignoring_with(&details_after);
-        let whole = Course { before, after }.cpu(&ignoring);
+        let by_looks = Course { before, after }.cpu(&ignoring);
         let window_ns = report.report.window_ns;
         let cpu_ns = match report.cpu.counted_ns {
-            Some(counted_ns) if !whole.changed => counted_ns,
+            Some(counted_ns) if !by_looks.changed => counted_ns,
             // What the looks show is that of a longer time.
-            _ => share(whole.cpu_ns, window_ns, window_ns + order.discard_ns),
+            _ => share(by_looks.cpu_ns, window_ns, window_ns + order.discard_ns),
         };
-        let lost = whole.lost.max(if ignoring.is_empty() { 0 } else { seen.len() as u64 });
+        let lost = by_looks.lost.max(if ignoring.is_empty() { 0 } else { seen.len() as u64 });
         Ok(RunObservation {
-            cpu: WindowCpu { cpu_ns, lost, ..whole },
+            cpu: WindowCpu { cpu_ns, lost, ..by_looks },
             window: Window::of(&report.report),
             load: report.report,
             details: (details_before, details_after),

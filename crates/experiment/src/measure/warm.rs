@@ -13,51 +13,38 @@ use super::{attempt::Attempt, outside::patience};
 use crate::{
     agents::Agents,
     cohort::{WARM_UP_LENGTH, WarmUp},
-    tool::run,
+    tool::{Tool, run},
 };
 
 /// The end of the warm-up that comes right before the window: a rest would change what a request costs at first.
 const LAST: Duration = Duration::from_millis(40);
 
-/// How a load warms up after the server is warm.
-pub(super) struct Plan {
-    /// The load before, with connections of its own if it is a count.
-    first: Option<Stop>,
-    last: Duration,
-}
-
-impl Plan {
-    /// Of a load by our own generator.
-    pub(super) fn of(config: &LoadConfig, requests: Option<u64>) -> Self {
-        if let Some(requests) = requests {
-            return Self { first: Some(Stop::Requests(requests)), last: Duration::ZERO };
-        }
-        let last = config.warmup.min(LAST);
-        let first = config.warmup - last;
-        Self { first: (!first.is_zero()).then_some(Stop::After(first)), last }
+/// How a load of our own generator warms up after the server is warm: the end of the load before, which has connections
+/// of its own if it is a count, and the length of the one that the window begins with.
+fn parts(config: &LoadConfig, requests: Option<u64>) -> (Option<Stop>, Duration) {
+    if let Some(requests) = requests {
+        return (Some(Stop::Requests(requests)), Duration::ZERO);
     }
-
-    /// The length of the warm-up that the window begins with.
-    pub(super) fn discard_ns(&self) -> u64 {
-        u64::try_from(self.last.as_nanos()).unwrap_or(u64::MAX)
-    }
+    let last = config.warmup.min(LAST);
+    let first = config.warmup - last;
+    ((!first.is_zero()).then_some(Stop::After(first)), last)
 }
 
 impl Attempt<'_> {
-    /// The generator of the measured load, with its connections, and the server warm. The last answer is the length of
-    /// the load after which it was not.
+    /// The generator of the measured load, with its connections and the server warm, and the length of the warm-up that
+    /// is left for the window. The last answer is the length of the load after which the server was not.
     pub(super) fn warmed_up(
         &self,
         server: &Server,
-    ) -> Result<(Agents<'_>, Plan, Option<u64>), String> {
+    ) -> Result<(Agents<'_>, Duration, Option<u64>), String> {
         let config = &self.config;
         // Some generators need a request for each connection.
         let requests = self.cell.workload.warmup_requests;
-        let plan = Plan::of(config, requests.map(|it| it.max(config.connections as u64)));
+        let (first, last) = parts(config, requests.map(|it| it.max(config.connections as u64)));
         let mut agents = self.settings.agents(self.stop)?;
         agents.connect(0, config, Windows::Many, &mut |_| {})?;
         let cold_ns = self.until_warm(&mut agents, server)?;
-        if let Some(stop) = plan.first {
+        if let Some(stop) = first {
             let named = |reason| format!("in the load before the measured one: {reason}");
             agents.window(&self.order(server, stop), None, &mut |_| {}).map_err(named)?;
             if stop.length().is_none() {
@@ -65,7 +52,7 @@ impl Attempt<'_> {
                 agents.connect(0, config, Windows::Many, &mut |_| {})?;
             }
         }
-        Ok((agents, plan, cold_ns))
+        Ok((agents, last, cold_ns))
     }
 
     /// For a third-party generator, whose connections are its own. The answer is that of [`Self::until_warm`].
@@ -80,7 +67,7 @@ impl Attempt<'_> {
     }
 
     /// By the third-party generator itself.
-    pub(super) fn warm_up_by_tool(&self, tool: &crate::tool::Tool) -> Result<(), String> {
+    pub(super) fn warm_up_by_tool(&self, tool: &Tool) -> Result<(), String> {
         let Self { settings, cell, config, stop } = self;
         let requests = cell.workload.warmup_requests.map(|n| n.max(config.connections as u64));
         let warm_up = match requests {
@@ -130,6 +117,12 @@ impl Attempt<'_> {
         let is_short = stop.length().is_some();
         let recording = if is_short { Recording::Silent } else { Recording::Whole };
         let discard_ns = 0;
-        WindowOrder { model, stop, discard_ns, recording, ..WindowOrder::whole(&self.config, pids) }
+        WindowOrder {
+            model,
+            stop,
+            discard_ns,
+            recording,
+            ..WindowOrder::of_load(&self.config, pids)
+        }
     }
 }
