@@ -103,6 +103,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_constant_load_has_the_rate_with_which_the_window_begins() {
+        let at = LoadModel::rate;
+        let think = LoadModel::Think { delay: Duration::from_millis(1) };
+        for (model, expected) in [
+            (LoadModel::Closed, LoadModel::Closed),
+            (think.clone(), think),
+            (at(RateCurve::per_second(500)), at(RateCurve::per_second(500))),
+            (at(RateCurve::ramp(200, 900)), at(RateCurve::per_second(200))),
+            (at(RateCurve::steps([300, 100])), at(RateCurve::per_second(300))),
+        ] {
+            assert_eq!(model.constant(), expected);
+        }
+    }
+
+    #[test]
     fn parts_at_a_low_rate_last_whole_distances_between_requests() {
         let ms = Duration::from_millis;
         let slow = LoadModel::rate(RateCurve::per_second(20));
