@@ -11,6 +11,6 @@ if [ "$(id -u)" = 0 ]; then
     user='setpriv --reuid=65534 --regid=65534 --clear-groups'
 fi
 env --ignore-environment --chdir "$home" HOME="$home" PATH="$PATH" $user "$FOLDER/root/bin/wirebench" \
-    run c/epoll c/threads --cohorts 1 --rounds 1 --slice 40ms
+    run c/epoll c/threads --cohorts 1 --rounds 1 --visit 40ms
 set -- "$home"/.local/state/wirebench/*/report.html
 [ $# = 1 ] && [ -f "$1" ] || fail "not one report: $*"

@@ -1,5 +1,5 @@
 //! The loads of an agent: connections to several servers that are open at the same time, of which one is used at a
-//! time, for a slice in parts or for a load with one window.
+//! time, for a visit in parts or for a load with one window.
 
 use std::{
     collections::BTreeMap,
@@ -79,7 +79,7 @@ impl Loads {
             return measured.map(Box::new).map(AgentEvent::Window);
         }
         self.sitters.move_to(&order.server_cpus);
-        let measured = slice(order, &mut open, &self.sitters, stop, &mut observe);
+        let measured = measured_visit(order, &mut open, &self.sitters, stop, &mut observe);
         self.by_number.insert(order.load, open);
         measured.map(Box::new).map(AgentEvent::Window)
     }
@@ -91,8 +91,8 @@ struct OpenLoad {
     load: Load,
 }
 
-/// Measures the slice of `order`.
-fn slice(
+/// Measures the visit of `order`.
+fn measured_visit(
     order: &WindowOrder,
     open: &mut OpenLoad,
     sitters: &Sitters,

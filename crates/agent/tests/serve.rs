@@ -112,7 +112,7 @@ fn rate(requests_per_second: u64) -> LoadModel {
 }
 
 #[test]
-fn slices_of_several_servers_take_turns_over_connections_that_stay() {
+fn visits_of_several_servers_take_turns_over_connections_that_stay() {
     let mut agent = Agent::start();
     for load in 0..2 {
         let connected = agent.connect(load, echo(), Windows::Many);
@@ -128,20 +128,20 @@ fn slices_of_several_servers_take_turns_over_connections_that_stay() {
     ] {
         agent.order(order(load, model.clone(), recording));
         let event = agent.event();
-        let AgentEvent::Window(slice) = event else { panic!("{event:?}") };
-        assert!(slice.load == load && slice.report.window_ns >= 100_000_000);
-        assert_eq!((slice.report.errors.total(), slice.report.in_flight_at_end), (0, 0));
-        assert!(slice.start_ns > last_end_ns && slice.end_ns > slice.start_ns + 140_000_000);
-        last_end_ns = slice.end_ns;
-        assert_eq!(slice.series.len(), if recording == silent { 0 } else { 8 });
-        let of_parts = slice.series.iter().map(|it| it.requests).sum::<u64>();
-        assert!(recording == silent || of_parts == slice.report.requests, "{:?}", slice.series);
-        assert!(slice.cpu.counted_ns.unwrap() <= slice.cpu.whole_ns);
-        assert_eq!(slice.parked_cpu_ns.len(), 1);
-        assert_eq!(slice.parked_cpu_ns[0].0, 1 - load);
+        let AgentEvent::Window(visit) = event else { panic!("{event:?}") };
+        assert!(visit.load == load && visit.report.window_ns >= 100_000_000);
+        assert_eq!((visit.report.errors.total(), visit.report.in_flight_at_end), (0, 0));
+        assert!(visit.start_ns > last_end_ns && visit.end_ns > visit.start_ns + 140_000_000);
+        last_end_ns = visit.end_ns;
+        assert_eq!(visit.series.len(), if recording == silent { 0 } else { 8 });
+        let of_parts = visit.series.iter().map(|it| it.requests).sum::<u64>();
+        assert!(recording == silent || of_parts == visit.report.requests, "{:?}", visit.series);
+        assert!(visit.cpu.counted_ns.unwrap() <= visit.cpu.whole_ns);
+        assert_eq!(visit.parked_cpu_ns.len(), 1);
+        assert_eq!(visit.parked_cpu_ns[0].0, 1 - load);
         match model {
-            LoadModel::Closed => assert!(slice.report.requests > 0),
-            _ => assert!(slice.report.offered.unwrap().due >= 50),
+            LoadModel::Closed => assert!(visit.report.requests > 0),
+            _ => assert!(visit.report.offered.unwrap().due >= 50),
         }
     }
     agent.end();
@@ -170,7 +170,7 @@ fn what_cannot_be_carried_out_is_answered_and_the_agent_goes_on() {
 }
 
 #[test]
-fn an_agent_whose_input_ends_cuts_its_slice_off() {
+fn an_agent_whose_input_ends_cuts_its_visit_off() {
     let mut agent = Agent::start();
     agent.connect(0, echo(), Windows::Many);
     let stop = Stop::After(Duration::from_secs(3000));

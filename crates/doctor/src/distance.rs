@@ -42,7 +42,7 @@ pub(super) fn examine(readings: &[Vec<u32>]) -> Comment {
         1 => fine(format!("{text}; one state within 2 s")),
         several => warning(
             format!("{text}: {several} states within 2 s, between which ratios of servers differ"),
-            "measure with more --cohorts: only slices of one state are compared",
+            "measure with more --cohorts: only visits of one state are compared",
         ),
     }
 }

@@ -32,7 +32,7 @@ use wirebench_server::{fence::Sitters, pipe::PipedChild};
 use self::{clock::Offset, edges::Edges, limit::WaitLimit};
 use crate::remote::{Fleet, PATIENCE};
 
-/// Interval of the checks for a signal while waiting for a child, and the same during a slice: a shorter one is not
+/// Interval of the checks for a signal while waiting for a child, and the same during a visit: a shorter one is not
 /// disturbed at all.
 const STEP: Duration = Duration::from_millis(50);
 const SILENT_STEP: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ pub(crate) struct Agents<'a> {
     pool: AgentPool,
     loads: BTreeMap<u32, LoadConfig>,
     clocks: Option<(Instant, Vec<Offset>)>,
-    /// Of slices that are made on other hosts.
+    /// Of visits that are made on other hosts.
     sitters: Sitters,
 }
 
@@ -150,7 +150,7 @@ impl<'s> Agents<'s> {
             return match order.recording {
                 Recording::Intervals => self.load_of_hosts(order, config, until, observe),
                 Recording::Series | Recording::Silent | Recording::Whole => {
-                    self.slice_of_hosts(order, &config, observe)
+                    self.visit_of_hosts(order, &config, observe)
                 }
             };
         }

@@ -22,8 +22,8 @@ pub(crate) fn judged(variant: &VariantId, copy: u32, evidence: Evidence) -> Meas
         load: evidence.load,
         tool: evidence.tool.map(Box::new),
         cost: evidence.cost,
-        slices: Vec::new(),
-        natural_slices: Vec::new(),
+        visits: Vec::new(),
+        natural_visits: Vec::new(),
         distances: Distances::default(),
         instance: None,
     }

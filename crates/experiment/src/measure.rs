@@ -49,7 +49,7 @@ pub struct RunSettings {
     pub load_command: Vec<String>,
     /// The argument list that makes this program an agent.
     pub agent_command: Vec<String>,
-    /// How slices are cut, where it was asked for.
+    /// How visits are cut, where it was asked for.
     pub cut: Cut,
     /// How many servers of a cohort are alive together at most.
     pub most_instances: usize,

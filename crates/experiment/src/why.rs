@@ -20,7 +20,7 @@ use crate::{
     measure::{Cell, RunSettings, settled_look},
 };
 
-/// The load before the first slice, and the two slices.
+/// The load before the first visit, and the two visits.
 const WARM_UP: Duration = Duration::from_millis(500);
 const COUNTED: Duration = Duration::from_millis(1000);
 const SAMPLED: Duration = Duration::from_millis(2000);
@@ -31,7 +31,7 @@ const ASSUMED_REST: Duration = Duration::from_millis(4500);
 pub(crate) const ESTIMATE: Duration =
     WARM_UP.saturating_add(COUNTED).saturating_add(SAMPLED).saturating_add(ASSUMED_REST);
 
-/// Whether a workload has a profile: one whose connections stay open from one slice to the next.
+/// Whether a workload has a profile: one whose connections stay open from one visit to the next.
 #[must_use]
 pub fn applies(workload: &Workload) -> bool {
     workload.has_slices()
@@ -48,7 +48,7 @@ pub(crate) fn profile(
     let request = settings.request(cell);
     let work = |server: &Server| loaded_and_profiled(settings, perf, cell, server, stop);
     let attempt = || settings.with_server(&request, stop, work);
-    // On a busy machine a whole slice may pass without a reply.
+    // On a busy machine a whole visit may pass without a reply.
     let profiled = attempt().or_else(|_| attempt());
     let outcome = match profiled {
         _ if stop.load(Ordering::Relaxed) => return None,
@@ -69,7 +69,7 @@ fn loaded_and_profiled(
     let config = settings.load_config(cell, server);
     let mut agents = settings.agents(stop)?;
     agents.connect(0, &config, Windows::Many, &mut |_| {})?;
-    let mut load = |length| slice(&mut agents, &config, server, length);
+    let mut load = |length| visit(&mut agents, &config, server, length);
     load(WARM_UP)?;
     // A server may start processes for its first requests.
     let pids: Vec<Pid> = settled_look(server).living().pids();
@@ -90,13 +90,13 @@ fn loaded_and_profiled(
     })
 }
 
-/// Requests that the server worked on in a slice and until the last reply of it, as `perf` sees them.
+/// Requests that the server worked on in a visit and until the last reply of it, as `perf` sees them.
 const fn served(report: &LoadReport) -> u64 {
     report.requests + report.in_flight_at_end
 }
 
-/// A slice without a discard, so that all requests that `perf` sees are counted.
-fn slice(
+/// A visit without a discard, so that all requests that `perf` sees are counted.
+fn visit(
     agents: &mut Agents<'_>,
     config: &LoadConfig,
     server: &Server,

@@ -93,9 +93,9 @@ impl Machine {
     }
 }
 
-/// What others took from the sides of one slice.
+/// What others took from the sides of one visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SliceInterference {
+pub struct VisitInterference {
     /// Share of the load in which a thread of the server waited for others, 0 to 1.
     pub server_waited: f64,
     pub generator_waited: f64,
@@ -114,7 +114,7 @@ impl Machine {
         server_threads: (&Threads, &Threads),
         load_ns: u64,
         (generator_waited_ns, window_ns): (u64, u64),
-    ) -> SliceInterference {
+    ) -> VisitInterference {
         let throttled_ns = self.throttled.ns_since(&before.throttled);
         let share = |waited_ns: u64, of_ns: u64| {
             (waited_ns.saturating_sub(throttled_ns) as f64 / of_ns.max(1) as f64).min(1.0)
@@ -125,7 +125,7 @@ impl Machine {
         let (threads_before, threads_after) = server_threads;
         let server_waited_ns =
             threads_after.waited_since(threads_before, server_cpus.len(), self.wake_up_ns);
-        SliceInterference {
+        VisitInterference {
             // Without CPUs of their own, the sides are each other's neighbours.
             server_waited: if is_apart { share(server_waited_ns, load_ns) } else { 0.0 },
             generator_waited: if is_apart { share(generator_waited_ns, window_ns) } else { 0.0 },

@@ -1,10 +1,10 @@
-//! Findings about an instance over its slices, and about the load that warmed it up.
+//! Findings about an instance over its visits, and about the load that warmed it up.
 
 use serde::{Deserialize, Serialize};
 use wirebench_schema::{
-    agent::SlicePiece,
+    agent::VisitPiece,
     entry::Sharing,
-    journal::{Balance, Placement, ProgramShare, Reason, ReasonKind, RunSide, Slice, Weight},
+    journal::{Balance, Placement, ProgramShare, Reason, ReasonKind, RunSide, Visit, Weight},
 };
 
 use crate::{
@@ -12,34 +12,34 @@ use crate::{
     neighbours::{self, Arrivals},
     rest::rests,
     settle::{PILOT_LENGTH, TAIL_SHARE, settle_ns},
-    slices::{SliceClocks, disturbed},
     uneven::uneven,
+    visits::{VisitClocks, disturbed},
 };
 
-/// A cost in slices that is off by this factor is not that of the server under a longer load.
+/// A cost in visits that is off by this factor is not that of the server under a longer load.
 pub const FAR: f64 = 1.1;
 
 /// Observations about an instance in a cohort, in addition to its load.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct InstanceEvidence {
-    /// The clocks of its slices, including those that do not count.
-    pub slices: Vec<SliceClocks>,
-    /// The clocks of slices of other servers, in which it used the most CPU time of all that were parked.
-    pub parked: Vec<SliceClocks>,
+    /// The clocks of its visits, including those that do not count.
+    pub visits: Vec<VisitClocks>,
+    /// The clocks of visits of other servers, in which it used the most CPU time of all that were parked.
+    pub parked: Vec<VisitClocks>,
     /// Length of the load before the first round, where the server was not warm after it.
     pub cold_ns: Option<u64>,
-    /// The sum of the long slices that show when it settles; absent where there were none.
-    pub settling: Option<Vec<SlicePiece>>,
+    /// The sum of the long visits that show when it settles; absent where there were none.
+    pub settling: Option<Vec<VisitPiece>>,
     /// Pages that the machine swapped during the cohort.
     pub swapped_pages: Option<u64>,
     /// Share of a CPU that it uses at rest.
     pub rest_share: f64,
-    /// Its CPU time in slices and outside them, where that is known.
+    /// Its CPU time in visits and outside them, where that is known.
     pub balance: Option<Balance>,
     /// In a closed loop: its workers.
     pub workers: Option<WorkerUse>,
-    /// In a closed loop: cost in slices compared with long ones, where it differs.
+    /// In a closed loop: cost in visits compared with long ones, where it differs.
     pub length_ratio: Option<f64>,
     /// Its change over the rounds, which only all instances of a cohort together show. A run of a cohort is judged
     /// before they are compared.
@@ -64,23 +64,23 @@ pub struct Drift {
 }
 
 impl InstanceEvidence {
-    /// What others did in the slices that count, and how many do not.
+    /// What others did in the visits that count, and how many do not.
     pub(crate) fn disturbances(
         &self,
         placement: &Placement,
         programs: &[ProgramShare],
         arrivals: Arrivals,
     ) -> Vec<Reason> {
-        let slices: Vec<Slice> =
-            self.slices.iter().map(|it| it.judged(placement.disjoint)).collect();
-        let counted = Slice::counted(&slices);
-        let mean = |of: fn(&Slice) -> f64| {
-            counted.iter().map(|slice| of(slice)).sum::<f64>() / counted.len().max(1) as f64
+        let visits: Vec<Visit> =
+            self.visits.iter().map(|it| it.judged(placement.disjoint)).collect();
+        let counted = Visit::counted(&visits);
+        let mean = |of: fn(&Visit) -> f64| {
+            counted.iter().map(|visit| of(visit)).sum::<f64>() / counted.len().max(1) as f64
         };
         let waited = |side, share| neighbours::waited(side, share, arrivals);
-        let server = waited(RunSide::Server, mean(|slice| slice.server_waited));
-        let generator = waited(RunSide::Generator, mean(|slice| slice.generator_waited));
-        [server, generator, disturbed(&slices, programs)].into_iter().flatten().collect()
+        let server = waited(RunSide::Server, mean(|visit| visit.server_waited));
+        let generator = waited(RunSide::Generator, mean(|visit| visit.generator_waited));
+        [server, generator, disturbed(&visits, programs)].into_iter().flatten().collect()
     }
 
     /// Findings about the instance itself, under a load with this CPU time per request and as many connections.
@@ -90,9 +90,9 @@ impl InstanceEvidence {
         request_ns: Option<f64>,
         connections: usize,
     ) -> Vec<Reason> {
-        let is_late = |series: &Vec<SlicePiece>| settle_ns(series).is_none();
+        let is_late = |series: &Vec<VisitPiece>| settle_ns(series).is_none();
         let at_work =
-            |it: &&SliceClocks| it.dropped(placement.disjoint) == Some(ReasonKind::ParkedBusy);
+            |it: &&VisitClocks| it.dropped(placement.disjoint) == Some(ReasonKind::ParkedBusy);
         let at_work = self.parked.iter().filter(at_work).count();
         let deferred = self.balance.and_then(|it| deferred(it, request_ns, at_work));
         let workers = self.workers.clone();
@@ -105,7 +105,7 @@ impl InstanceEvidence {
             self.swapped_pages.map(swapped),
             rests(self.rest_share),
             workers.and_then(|it| uneven(it.sharing, it.workers, it.ran_ns)),
-            self.length_ratio.map(slice_length),
+            self.length_ratio.map(visit_length),
             self.drift.and_then(|it| it.reason()),
         ];
         reasons.into_iter().flatten().collect()
@@ -128,7 +128,7 @@ pub fn not_steady(waited_ns: u64, detail: &str) -> Reason {
     ReasonKind::NotSteady.reason(Weight::Invalid, Some(waited_ns as f64), detail)
 }
 
-/// That the server had not settled when the tail of a long slice began.
+/// That the server had not settled when the tail of a long visit began.
 fn unsettled() -> Reason {
     let after = PILOT_LENGTH.mul_f64(1.0 - TAIL_SHARE);
     let detail = format!("{:.0} ms after a rest", after.as_secs_f64() * 1e3);
@@ -140,16 +140,16 @@ fn swapped(pages: u64) -> Reason {
     ReasonKind::Swapped.reason(Weight::Invalid, Some(pages as f64), "")
 }
 
-/// That the server used CPU time in this many slices of others.
-fn parked_busy(slices: usize) -> Reason {
-    ReasonKind::ParkedBusy.reason(Weight::Note, Some(slices as f64), "")
+/// That the server used CPU time in this many visits of others.
+fn parked_busy(visits: usize) -> Reason {
+    ReasonKind::ParkedBusy.reason(Weight::Note, Some(visits as f64), "")
 }
 
-/// That slices cost this much, compared with a long one.
-fn slice_length(ratio: f64) -> Reason {
+/// That visits cost this much, compared with a long one.
+fn visit_length(ratio: f64) -> Reason {
     let is_far = !(1.0 / FAR..=FAR).contains(&ratio);
     let weight = if is_far { Weight::Invalid } else { Weight::Note };
-    ReasonKind::SliceLength.reason(weight, Some(ratio), "relative to the other servers")
+    ReasonKind::VisitLength.reason(weight, Some(ratio), "relative to the other servers")
 }
 
 #[cfg(test)]
@@ -160,18 +160,18 @@ mod tests {
     fn each_fact_about_an_instance_has_its_reason() {
         let none = InstanceEvidence::default;
         let of_workers = |ran_ns| WorkerUse { sharing: Sharing::Prefork, workers: 2, ran_ns };
-        let slice =
-            |parked_ns| SliceClocks { length_ns: 1000, parked_ns, ..SliceClocks::default() };
+        let visit =
+            |parked_ns| VisitClocks { length_ns: 1000, parked_ns, ..VisitClocks::default() };
         let drift = |change| Some(Drift { change, margin: 0.03 });
         let balance = |between_ns, end_ns| {
-            Some(Balance { slices_ns: 1000, between_ns, end_ns, ..Balance::default() })
+            Some(Balance { visits_ns: 1000, between_ns, end_ns, ..Balance::default() })
         };
         let rows = [
             (InstanceEvidence { cold_ns: Some(1), ..none() }, ReasonKind::NotSteady),
             (InstanceEvidence { settling: Some(Vec::new()), ..none() }, ReasonKind::Unsettled),
-            (InstanceEvidence { parked: vec![slice(31)], ..none() }, ReasonKind::ParkedBusy),
+            (InstanceEvidence { parked: vec![visit(31)], ..none() }, ReasonKind::ParkedBusy),
             (
-                InstanceEvidence { balance: balance(101, 0), parked: vec![slice(31)], ..none() },
+                InstanceEvidence { balance: balance(101, 0), parked: vec![visit(31)], ..none() },
                 ReasonKind::DeferredWork,
             ),
             (InstanceEvidence { balance: balance(0, 100_000_000), ..none() }, ReasonKind::LateWork),
@@ -181,7 +181,7 @@ mod tests {
                 InstanceEvidence { workers: Some(of_workers(vec![9, 1])), ..none() },
                 ReasonKind::UnevenWorkers,
             ),
-            (InstanceEvidence { length_ratio: Some(1.1), ..none() }, ReasonKind::SliceLength),
+            (InstanceEvidence { length_ratio: Some(1.1), ..none() }, ReasonKind::VisitLength),
             (InstanceEvidence { drift: drift(-0.05), ..none() }, ReasonKind::Drifting),
         ];
         let kinds = |evidence: &InstanceEvidence| -> Vec<ReasonKind> {
@@ -192,7 +192,7 @@ mod tests {
             assert_eq!(kinds(&evidence), [kind]);
         }
         let good = InstanceEvidence {
-            parked: vec![slice(30)],
+            parked: vec![visit(30)],
             workers: Some(of_workers(vec![5, 5])),
             drift: drift(0.02),
             balance: balance(50, 1000),
@@ -202,11 +202,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_is_far_from_that_of_a_longer_slice_is_not_valid() {
+    fn a_cost_that_is_far_from_that_of_a_longer_visit_is_not_valid() {
         for (ratio, weight) in
             [(1.6, Weight::Invalid), (0.8, Weight::Invalid), (1.08, Weight::Note)]
         {
-            assert_eq!(slice_length(ratio).weight, weight, "{ratio}");
+            assert_eq!(visit_length(ratio).weight, weight, "{ratio}");
         }
     }
 }

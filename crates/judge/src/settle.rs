@@ -1,13 +1,13 @@
 //! How long a server needs after a rest until its CPU time per request is what it stays at, found from
-//! the series of one long slice. Pure.
+//! the series of one long visit. Pure.
 //!
 //! Caches, batches and schedulers find another pace while a server is parked. A runtime that shares
 //! work between threads may take a quarter of a second to find it again.
 
 use std::time::Duration;
-use wirebench_schema::agent::{SlicePiece, series_ns};
+use wirebench_schema::agent::{VisitPiece, series_ns};
 
-/// How long the slice is that shows how long a server needs to settle.
+/// How long the visit is that shows how long a server needs to settle.
 pub const PILOT_LENGTH: Duration = Duration::from_millis(300);
 /// Share of the pieces, at the end of the series, from which the value is taken that it settles to.
 pub const TAIL_SHARE: f64 = 0.4;
@@ -20,7 +20,7 @@ const STANDARD_ERRORS: f64 = 3.0;
 
 /// How long the server took after its rest; none when the series is too short, or has not settled before its tail.
 #[must_use]
-pub fn settle_ns(series: &[SlicePiece]) -> Option<u64> {
+pub fn settle_ns(series: &[VisitPiece]) -> Option<u64> {
     let values: Vec<f64> = series
         .iter()
         .filter(|piece| piece.requests > 0 && piece.cpu_ns > 0)
@@ -69,8 +69,8 @@ pub fn moments(values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn series(values: impl Iterator<Item = f64>) -> Vec<SlicePiece> {
-        values.map(|value| SlicePiece { requests: 1000, cpu_ns: (value * 1e6) as u64 }).collect()
+    fn series(values: impl Iterator<Item = f64>) -> Vec<VisitPiece> {
+        values.map(|value| VisitPiece { requests: 1000, cpu_ns: (value * 1e6) as u64 }).collect()
     }
 
     fn noise(seed: u64) -> impl Iterator<Item = f64> {

@@ -1,7 +1,7 @@
 //! Validity of a row, from the reasons of its runs: which runs are void, and whether the others suffice.
 //!
-//! Slices that clocks call disturbed are dropped before. Other work on the machine therefore voids no run, only its
-//! tail latencies: slices of all servers alternate, so that it widens intervals and causes no difference. A run that
+//! Visits that clocks call disturbed are dropped before. Other work on the machine therefore voids no run, only its
+//! tail latencies: visits of all servers alternate, so that it widens intervals and causes no difference. A run that
 //! is void for another reason counts like one that failed, and the other cohorts decide.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const OTHER_WORK: [ReasonKind; 6] = [
     ReasonKind::Neighbour,
     ReasonKind::Stolen,
     ReasonKind::Swapped,
-    ReasonKind::SlicesDropped,
+    ReasonKind::VisitsDropped,
 ];
 
 /// The use that the figures of a row allow; less comes first.

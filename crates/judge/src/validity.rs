@@ -51,7 +51,7 @@ impl Evidence {
         reasons.into_iter().map(named).chain(of_instance).collect()
     }
 
-    /// What others did on the CPUs in the window, or in the slices that count.
+    /// What others did on the CPUs in the window, or in the visits that count.
     fn disturbances(&self) -> Vec<Reason> {
         let arrivals = Arrivals::of(&self.load.config.model);
         match &self.instance {

@@ -35,7 +35,7 @@ const CONNECTING_NS: u64 = 500_000_000;
 /// Lead of the common start, so that every thread receives it in time.
 const START_DELAY_NS: u64 = 2_000_000;
 
-/// Lead of the start of a part of a slice, for which the threads have just said that they are ready.
+/// Lead of the start of a part of a visit, for which the threads have just said that they are ready.
 const PART_DELAY_NS: u64 = 100_000;
 
 /// Lead of an early end, so that busy threads see it before it passes.

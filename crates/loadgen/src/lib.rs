@@ -8,7 +8,7 @@
 //! requests, a *pacer* the send times, a *session* the state of one thread; an *engine* moves the
 //! bytes, through *TLS* if the target wants it; a *worker* is the thread, and the *coordinator*
 //! keeps time for all of them. Everything up to the session is pure: time is a parameter, bytes are
-//! slices. A session itself reads only CPU time, of its thread and of the server, at the edges of
+//! visits. A session itself reads only CPU time, of its thread and of the server, at the edges of
 //! the window, through functions that it is given.
 #![forbid(unsafe_code)]
 

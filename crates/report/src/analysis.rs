@@ -20,9 +20,9 @@ mod precision;
 mod ratio;
 mod rows;
 mod sides;
-mod slices;
 mod sort;
 mod states;
+mod visits;
 mod waking;
 
 pub use check::{BaselineCheck, CheckState};
@@ -78,7 +78,7 @@ impl<'a> Analysis<'a> {
         Some(WorkloadRows { rows, baseline, comparisons, ..first.clone() })
     }
 
-    /// The rows of a workload, with slices of another state of the machine, if it has enough of them.
+    /// The rows of a workload, with visits of another state of the machine, if it has enough of them.
     pub(crate) fn in_state(
         &self,
         rows: &WorkloadRows<'a>,

@@ -2,7 +2,7 @@
 //! out.
 //!
 //! An agent generates load. It makes the connections of a *load* and measures *windows* over them: a
-//! slice of a cohort, whose connections stay open for the next one, or the whole load of a run. A slice consists of
+//! visit of a cohort, whose connections stay open for the next one, or the whole load of a run. A visit consists of
 //! *parts*, and at the *fence* behind each nothing is in flight. The protocol does not require a common machine: times
 //! are those of the agent's monotonic clock, and CPU clocks are read where the processes run.
 
@@ -14,7 +14,7 @@ use crate::load::{LoadConfig, LoadEvent, LoadModel, LoadReport, Stop};
 /// The version of commands and events. Both sides must have the same.
 pub const AGENT_PROTOCOL: u32 = 9;
 
-/// The lengths of the first parts of a slice that has many, and of all further ones: a server changes most at first.
+/// The lengths of the first parts of a visit that has many, and of all further ones: a server changes most at first.
 const FIRST_PARTS_NS: [u64; 4] = [2_000_000, 3_000_000, 5_000_000, 10_000_000];
 const FURTHER_PART_NS: u64 = 20_000_000;
 
@@ -82,7 +82,7 @@ pub struct WindowOrder {
     /// What is recorded and reported meanwhile.
     pub recording: Recording,
     /// The processes of all servers that run on the agent's host, by load. Their CPU clocks are read at the fences of
-    /// a slice.
+    /// a visit.
     pub processes: Vec<LoadProcesses>,
     /// The CPUs to which the servers are bound on the agent's host, if it does not use them itself. There the clocks
     /// are read at fences, because those of a process that runs are stale by up to a tick.
@@ -106,7 +106,7 @@ impl WindowOrder {
         }
     }
 
-    /// The ends of the parts of a slice. What counts is the last one, and all of a series.
+    /// The ends of the parts of a visit. What counts is the last one, and all of a series.
     #[must_use]
     pub fn parts(&self) -> Vec<Stop> {
         let discard = Some(Duration::from_nanos(self.discard_ns)).filter(|it| !it.is_zero());
@@ -140,12 +140,12 @@ impl WindowOrder {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recording {
-    /// A slice whose counted part is many parts as in [`series_ns`], each with a fence behind it.
+    /// A visit whose counted part is many parts as in [`series_ns`], each with a fence behind it.
     Series,
-    /// A slice of two parts with a fence behind each: the discard, and what counts.
+    /// A visit of two parts with a fence behind each: the discard, and what counts.
     Silent,
     /// The same, but what counts is a whole load: its rate may change, and its edges and intervals are reported as they
-    /// pass. If a count ends it, it is the last slice.
+    /// pass. If a count ends it, it is the last visit.
     Whole,
     /// The only window of a load, with its warm-up, whose edges and intervals are reported as they pass.
     Intervals,
@@ -213,14 +213,14 @@ pub struct WindowReport {
     pub waited_ns: u64,
     /// For how long a thread that loads was ready and others had its CPU, in the part that counts.
     pub generator_waited_ns: u64,
-    /// CPU time of the loaded server, summed over its processes. In a slice it is that of the counted requests: nothing
+    /// CPU time of the loaded server, summed over its processes. In a visit it is that of the counted requests: nothing
     /// is in flight at its fences.
     pub cpu: WindowCpu,
-    /// CPU time that each other server used from before the slice until after it, by load. It does
-    /// not belong to this slice.
+    /// CPU time that each other server used from before the visit until after it, by load. It does
+    /// not belong to this visit.
     pub parked_cpu_ns: Vec<(u32, u64)>,
     /// The counted parts of a series; empty after other windows.
-    pub series: Vec<SlicePiece>,
+    pub series: Vec<VisitPiece>,
 }
 
 /// CPU time of a server around a window, in nanoseconds.
@@ -228,13 +228,13 @@ pub struct WindowReport {
 pub struct WindowCpu {
     /// In the part that counts; absent when a process could not be read at both edges.
     pub counted_ns: Option<u64>,
-    /// From before the slice, when it was at rest, until after it, when it was at rest again.
+    /// From before the visit, when it was at rest, until after it, when it was at rest again.
     pub whole_ns: u64,
 }
 
-/// A piece of the series of a slice.
+/// A piece of the series of a visit.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct SlicePiece {
+pub struct VisitPiece {
     /// Correct replies.
     pub requests: u64,
     /// The server's CPU time.

@@ -25,7 +25,7 @@ mod program;
 mod read;
 mod reason;
 mod search;
-mod slice;
+mod visit;
 mod why;
 
 pub use crate::load::Bound;
@@ -38,11 +38,14 @@ pub use program::{Owner, ProgramShare, unstoppable};
 pub use read::{Journal, JournalError};
 pub use reason::{Reason, ReasonKind, RunSide, Weight, next_step};
 pub use search::{SearchLimit, SearchResult, SearchSpec};
-pub use slice::{Balance, Distances, Instance, Procedure, Slice, logarithms_by_round};
+pub use visit::{Balance, Distances, Instance, Procedure, Visit, logarithms_by_round};
 pub use why::{Profile, Why, WhyOutcome};
 
 /// The version of all records. It grows whenever a field changes its meaning or goes away.
-pub const JOURNAL_FORMAT: u32 = 2;
+pub const JOURNAL_FORMAT: u32 = 3;
+
+/// The oldest format that is read.
+pub const OLDEST_JOURNAL_FORMAT: u32 = 2;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]

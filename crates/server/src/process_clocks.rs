@@ -34,7 +34,7 @@ mod tests {
         assert_eq!(readings, [false, true]);
     }
     #[test]
-    fn a_process_that_ends_within_the_slice_leaves_no_figure() {
+    fn a_process_that_ends_within_the_visit_leaves_no_figure() {
         assert_eq!(grown_ns(&[Some(5), Some(1)], &[Some(9), Some(4)]), Some(7));
         assert_eq!(grown_ns(&[Some(5), Some(1)], &[Some(9), None]), None);
         assert_eq!(grown_ns(&[], &[]), None);

@@ -26,7 +26,7 @@ const IDLE_SHARE: f64 = 0.01;
 pub(super) struct Clock {
     pub(super) ran_ns: u64,
     pub(super) waited_ns: u64,
-    pub(super) slices: u64,
+    pub(super) visits: u64,
 }
 
 /// The clocks of all threads of some processes at one moment.
@@ -39,7 +39,7 @@ pub struct Threads {
 impl Threads {
     /// Threads that by this moment ran, waited and got a CPU so.
     pub fn new(at: Instant, clocks: &[(u64, u64, u64)]) -> Self {
-        let clock = |&(ran_ns, waited_ns, slices): &_| Clock { ran_ns, waited_ns, slices };
+        let clock = |&(ran_ns, waited_ns, visits): &_| Clock { ran_ns, waited_ns, visits };
         Self { at, clocks: (0..).zip(clocks.iter().map(clock)).collect() }
     }
 
@@ -50,7 +50,7 @@ impl Threads {
         let clock = |task: procfs::process::Task| {
             let times = task.schedstat().ok()?;
             let (ran_ns, waited_ns) = (times.sum_exec_runtime, times.run_delay);
-            Some((task.tid, Clock { ran_ns, waited_ns, slices: times.pcount }))
+            Some((task.tid, Clock { ran_ns, waited_ns, visits: times.pcount }))
         };
         Self { at, clocks: tasks.flatten().flatten().filter_map(clock).collect() }
     }
@@ -87,7 +87,7 @@ impl Threads {
             Clock {
                 ran_ns: now.ran_ns.saturating_sub(then.ran_ns),
                 waited_ns: now.waited_ns.saturating_sub(then.waited_ns),
-                slices: now.slices.saturating_sub(then.slices),
+                visits: now.visits.saturating_sub(then.visits),
             }
         })
     }
@@ -110,7 +110,7 @@ impl Threads {
         let are_few = clocks.iter().filter(competes).count() <= cpus;
         let for_others = clocks.iter().map(|clock| {
             let siblings_ns = if are_few { 0 } else { ran_ns - clock.ran_ns };
-            clock.waited_ns.saturating_sub(wake_up_ns * clock.slices + siblings_ns)
+            clock.waited_ns.saturating_sub(wake_up_ns * clock.visits + siblings_ns)
         });
         for_others.max().unwrap_or(0)
     }

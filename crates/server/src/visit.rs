@@ -1,11 +1,11 @@
-//! The order of a slice, in which its parts are made elsewhere: rest, and each part with a fence behind it.
+//! The order of a visit, in which its parts are made elsewhere: rest, and each part with a fence behind it.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 use wirebench_schema::{
-    agent::{Recording, SlicePiece, WindowCpu, WindowOrder, WindowReport},
+    agent::{Recording, VisitPiece, WindowCpu, WindowOrder, WindowReport},
     load::{LoadReport, Stop},
 };
 
@@ -50,7 +50,7 @@ pub fn without_clocks(load: u32, part: Part) -> WindowReport {
     }
 }
 
-/// Makes the parts of a slice with `part`, which hears when each ends and whether it counts, and reads the servers'
+/// Makes the parts of a visit with `part`, which hears when each ends and whether it counts, and reads the servers'
 /// clocks between them.
 pub fn visit(
     order: &WindowOrder,
@@ -67,7 +67,7 @@ pub fn visit(
         fences.push(sitters.read(&order.processes));
     }
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
-        return Err("a slice has a length".to_owned());
+        return Err("a visit has a length".to_owned());
     };
     let (start_ns, end_ns) = (first.start_ns, last.end_ns);
     let is_series = order.recording == Recording::Series;
@@ -77,7 +77,7 @@ pub fn visit(
     let counted_ns = own(&fences[discards], after);
     let series = if is_series {
         let pairs = fences[discards..].windows(2).zip(&parts[discards..]);
-        let piece = |(fences, part): (&[Reading], &Part)| SlicePiece {
+        let piece = |(fences, part): (&[Reading], &Part)| VisitPiece {
             requests: part.report.requests,
             cpu_ns: own(&fences[0], &fences[1]).unwrap_or(0),
         };
@@ -91,7 +91,7 @@ pub fn visit(
     let generator_waited_ns = parts[discards..].iter().map(|it| it.generator_waited_ns).sum();
     let mut reports: Vec<LoadReport> = parts.drain(discards..).map(|it| it.report).collect();
     let report = if is_series { LoadReport::merge(&reports) } else { reports.pop() };
-    let report = report.ok_or("a slice has a part that counts")?;
+    let report = report.ok_or("a visit has a part that counts")?;
     let cpu = WindowCpu { counted_ns, whole_ns: own(before, after).unwrap_or(0) };
     let part = Part { report, start_ns, end_ns, generator_waited_ns };
     let whole = without_clocks(order.load, part);

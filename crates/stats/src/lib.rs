@@ -1,7 +1,7 @@
 //! The statistics of wirebench: numbers in, numbers out.
 //!
 //! The unit is the cohort (or block): one value of each row in each cohort. A request is never a
-//! sample here, because requests of one run depend on each other, and neither is a slice. This crate
+//! sample here, because requests of one run depend on each other, and neither is a visit. This crate
 //! reads no clock, no file and no socket, and draws nothing at random.
 //!
 //! Where to begin:
@@ -16,7 +16,7 @@
 //! | may the baseline be trusted? | [`check_baseline`] |
 //! | which rows differ from each other? | [`rank_levels`] |
 //! | how does any row compare with any other one? | [`pair_levels`] |
-//! | what do the slices of an instance say together? | [`instance_values`] |
+//! | what do the visits of an instance say together? | [`instance_values`] |
 //! | what changed between two results made at different times? | [`Contrast::since`], [`judge_changes`] |
 //! | how do two programs compare, with several instances of each? | [`judge_sides`] |
 //! | in which states was the machine, and which of them is compared? | [`states::States`] |
@@ -38,11 +38,11 @@ mod pairs;
 mod ranks;
 mod sequential;
 mod simultaneous;
-mod slices;
 pub mod states;
 mod summary;
 mod threshold;
 mod two_way;
+mod visits;
 
 pub use change::judge_changes;
 pub use estimate::{CONFIDENCE, Estimate, Interval};
@@ -54,7 +54,7 @@ pub use outlier::outliers;
 pub use pairs::{PairLevel, judge_pairs, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use sequential::{Bounds, PlannedLoad, PlannedLook, bounds};
-pub use slices::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};
 pub use summary::{median, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};
+pub use visits::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};

@@ -66,10 +66,10 @@ pub struct Bounds {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedLoad {
     pub cohorts: usize,
-    /// Slices of each instance in a cohort.
-    pub slices: usize,
-    /// The variance of the logarithm of a figure between the slices of one instance.
-    pub slice_variance: f64,
+    /// Visits of each instance in a cohort.
+    pub visits: usize,
+    /// The variance of the logarithm of a figure between the visits of one instance.
+    pub visit_variance: f64,
     /// Its variance between instances of one program.
     pub instance_variance: f64,
     /// Instances of each side in a cohort.
@@ -149,7 +149,7 @@ impl PlannedLoad {
     pub fn contrast(&self) -> Contrast {
         let [first, second] = self.instances.map(|it| it.max(1) as f64);
         let cohorts = self.cohorts.max(MIN_COHORTS) as f64;
-        let variance = self.instance_variance + self.slice_variance / self.slices.max(1) as f64;
+        let variance = self.instance_variance + self.visit_variance / self.visits.max(1) as f64;
         Contrast {
             difference: 0.0,
             error: (variance * (1.0 / first + 1.0 / second) / cohorts).sqrt(),

@@ -13,7 +13,7 @@ pub const APART: f64 = 1.5;
 const RARE_SHARE: f64 = 0.05;
 /// Readings of a disturbed probe that may lie between two states and do not join them.
 const ODD_SHARE: f64 = 0.01;
-/// Slices of an instance in a cohort beyond which more say little.
+/// Visits of an instance in a cohort beyond which more say little.
 const ENOUGH: usize = 3;
 
 /// The states that all readings of a run show, the nearest first.
@@ -74,7 +74,7 @@ impl States {
         self.0.get(state).map_or(&[], |state| &state.distance_ns)
     }
 
-    /// The state in which the machine was before and after a slice; none if it changed meanwhile, was in none or
+    /// The state in which the machine was before and after a visit; none if it changed meanwhile, was in none or
     /// was not read twice.
     #[must_use]
     pub fn during(&self, readings: Option<[&[u32]; 2]>) -> Option<usize> {
@@ -83,7 +83,7 @@ impl States {
         self.0.iter().position(is_in)
     }
 
-    /// The state in which most can be compared, from the `cohorts` of all loads: how many slices that count each
+    /// The state in which most can be compared, from the `cohorts` of all loads: how many visits that count each
     /// instance has in each state. Ties go to the nearest. None with fewer than two states.
     #[must_use]
     pub fn choose(&self, cohorts: &[Vec<Vec<usize>>]) -> Option<usize> {
@@ -100,18 +100,18 @@ impl State {
     }
 }
 
-/// The fewest slices that an instance of a cohort has in `state`.
+/// The fewest visits that an instance of a cohort has in `state`.
 #[must_use]
 pub fn least(cohort: &[Vec<usize>], state: usize) -> usize {
     let of = |instance: &Vec<usize>| instance.get(state).copied().unwrap_or(0);
     cohort.iter().map(of).min().unwrap_or(0)
 }
 
-/// How many slices of `state` an instance has at least, or it has no value in its cohort: as many as a trimmed mean
+/// How many visits of `state` an instance has at least, or it has no value in its cohort: as many as a trimmed mean
 /// needs, where enough cohorts have that number of every instance, because one that stalled would decide among fewer;
 /// else one. None if too few cohorts have one of every instance.
 #[must_use]
-pub fn fewest_slices<'a>(
+pub fn fewest_visits<'a>(
     cohorts: &(impl Iterator<Item = &'a Vec<Vec<usize>>> + Clone),
     state: usize,
 ) -> Option<usize> {
@@ -204,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_needs_three_slices_where_enough_cohorts_have_them_of_all() {
-        let cohort = |slices: usize| vec![vec![slices], vec![slices + 1]];
-        let fewest = |slices: &[usize]| {
-            let cohorts: Vec<_> = slices.iter().map(|it| cohort(*it)).collect();
-            fewest_slices(&cohorts.iter(), 0)
+    fn an_instance_needs_three_visits_where_enough_cohorts_have_them_of_all() {
+        let cohort = |visits: usize| vec![vec![visits], vec![visits + 1]];
+        let fewest = |visits: &[usize]| {
+            let cohorts: Vec<_> = visits.iter().map(|it| cohort(*it)).collect();
+            fewest_visits(&cohorts.iter(), 0)
         };
         assert_eq!(fewest(&[3, 3, 3, 2]), Some(3));
         assert_eq!(fewest(&[3, 3, 2, 2]), Some(1));
@@ -234,9 +234,9 @@ mod tests {
     #[test]
     fn the_state_is_chosen_in_which_every_instance_has_slices_and_ties_go_to_the_nearest() {
         let two = states(&of_hundred(40));
-        // One instance has no slice in the near state, however many the other has.
+        // One instance has no visit in the near state, however many the other has.
         assert_eq!(two.choose(&[vec![vec![9, 1], vec![0, 2]]]), Some(1));
-        // Beyond three, slices of one cohort are worth less than another cohort.
+        // Beyond three, visits of one cohort are worth less than another cohort.
         assert_eq!(two.choose(&[vec![vec![9, 0]], vec![vec![0, 3]], vec![vec![0, 1]]]), Some(1));
         assert_eq!(two.choose(&[vec![vec![2, 2]]]), Some(0));
         assert_eq!(least(&[vec![9, 1], vec![0, 2]], 1), 1);

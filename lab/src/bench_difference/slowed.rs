@@ -19,7 +19,7 @@ use crate::{
 const EXTRA_WORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/extra_work.h");
 const STEP_TIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bench_difference/step_time.c");
 
-/// How long a synthetic machine is in either state: near for longer, so that slices near are compared.
+/// How long a synthetic machine is in either state: near for longer, so that visits near are compared.
 pub(super) const NEAR_SECONDS: u32 = 12;
 pub(super) const FAR_SECONDS: u32 = 6;
 

@@ -128,7 +128,7 @@ impl Entries {
             let has = |name| variants.iter().any(|it| is_ready(it) && names_of(it).contains(&name));
             let names = REPRESENTATIVES.split(' ').filter(|it| self.scope < Scope::All && has(it));
             // Replies that wait for a delayed ACK come after 40 ms.
-            let options = ["run", "smoke", "--no-verify", "--rounds", "1", "--slice", "100ms"];
+            let options = ["run", "smoke", "--no-verify", "--rounds", "1", "--visit", "100ms"];
             let smoke = at_root(program, options.into_iter().chain(names));
             add_command(queue, Lane::Alone, "smoke suite", smoke);
             Ok(())

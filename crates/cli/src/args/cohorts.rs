@@ -17,12 +17,12 @@ pub(crate) struct CohortArgs {
     /// Cohorts of fresh server instances, or blocks of runs [default: from the suite]
     #[arg(long = "cohorts", visible_alias = "blocks", value_name = "N", value_parser = count)]
     pub(crate) count: Option<CohortCount>,
-    /// Slices per load and server in a cohort [default: as many as fill the window]
+    /// Visits per load and server in a cohort [default: as many as fill the window]
     #[arg(long, value_name = "N", value_parser = value::positive_count::<u32>, hide_short_help = true)]
     pub(crate) rounds: Option<u32>,
-    /// Counted part of each slice [default: 20ms]
+    /// Counted part of each visit [default: 20ms]
     #[arg(long, value_name = "DURATION", value_parser = value::window, hide_short_help = true)]
-    pub(crate) slice: Option<Duration>,
+    pub(crate) visit: Option<Duration>,
     /// Keep all servers of a cohort running (cohorts), or start one process per run (process) [default: cohorts;
     /// process with --scale paper; of ab for --metric p999 and memory, and for --scenario hello-timeout]
     #[arg(long, value_name = "NAME", hide_short_help = true)]
@@ -72,7 +72,7 @@ struct Block {
 
 impl CohortArgs {
     pub(crate) const fn cut(&self) -> Cut {
-        Cut { slice: self.slice, rounds: self.rounds }
+        Cut { visit: self.visit, rounds: self.rounds }
     }
 
     pub(crate) fn is_until_decided(&self) -> bool {

@@ -12,7 +12,7 @@ use crate::{context::Context, exit::usage};
 pub(crate) const NATURAL: &str = "CPUs without work during the load: awake (no request pays for waking one) or natural \
                                   [default: natural]";
 
-/// Reads the mode of a verb that has no slices in another one.
+/// Reads the mode of a verb that has no visits in another one.
 pub(crate) fn one_mode(text: &str) -> Result<IdleMode, String> {
     match text.parse()? {
         IdleMode::Both => {
@@ -54,7 +54,7 @@ impl IdleOption {
     }
 
     /// Keeps the CPUs awake if `settings` want that, after the price of waking one was measured where `is_priced`.
-    /// Where it cannot be had, the mode becomes natural. With both modes nothing is held: each load and slice sets its
+    /// Where it cannot be had, the mode becomes natural. With both modes nothing is held: each load and visit sets its
     /// own.
     pub(crate) fn hold(
         self,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_without_slices_of_both_modes_refuse_both() {
+    fn verbs_without_visits_of_both_modes_refuse_both() {
         assert_eq!(one_mode("natural"), Ok(IdleMode::Natural));
         assert!(one_mode("both").unwrap_err().contains("use awake or natural"));
         assert!(one_mode("asleep").unwrap_err().contains("asleep"));

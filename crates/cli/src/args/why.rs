@@ -34,7 +34,7 @@ impl WhyOption {
         }
         if !suite.workloads.iter().any(has_profile) {
             return Err(usage(
-                "--why needs a load that is measured in slices, in a closed loop or at a rate: omit --why",
+                "--why needs a load that is measured in visits, in a closed loop or at a rate: omit --why",
             ));
         }
         Perf::find(context.interrupt.flag()).map(Some).map_err(usage)

@@ -32,7 +32,7 @@ use crate::{
 
 const AFTER_HELP: &str = "\
 Each cohort starts two fresh instances of A and of B, keeps all four running, and loads them in turn in \
-short slices. The default metric is CPU time per request at saturation, which has the narrowest \
+short visits. The default metric is CPU time per request at saturation, which has the narrowest \
 interval; --rate compares it at a rate that both sides hold.
 
 A server that reads its port from the environment: env 'PORT={port}' ./server
@@ -43,7 +43,7 @@ a bound, or a condition is inconclusive; 4 --fail-if found a regression; 129/130
 Manual, with an example for continuous integration: docs/ab.md";
 
 const SIDE: &str = "COMMAND | ENTRY | URL";
-const DURATION: &str = "Length of the measurement window, filled by slices [default: 240ms]";
+const DURATION: &str = "Length of the measurement window, filled by visits [default: 240ms]";
 const COHORTS: &str =
     "Cohorts of fresh instances, or blocks of runs [default: 3 or more, until the answer is known]";
 const PRECISION: &str = "Add pairs of cohorts until the interval of the ratio is within this, such as 1%; raises \

@@ -14,8 +14,9 @@ use wirebench_report::{
     gates::{self, Gate},
     load,
     load_text::{Detail, Wanted, load_text},
-    screen, site, slices, svg,
+    screen, site, svg,
     tune::{self, Tuned},
+    visits,
 };
 use wirebench_schema::gate::GateScope;
 
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = latest::result())]
     run: PathBuf,
     /// Show all details: intervals, A/A check, outliers, all reasons; with a server, which of its
-    /// slices count [default: the page that `run` prints]
+    /// visits count [default: the page that `run` prints]
     #[arg(long, value_name = "SERVER", num_args = 0..=1, require_equals = true, conflicts_with = GROUP)]
     explain: Option<Option<String>>,
     /// Metric to compare by, with --explain or --format markdown, or the only one, with --format bencher or
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let journal = with_figures_of_today(stored::journal(&arguments.run).map_err(usage)?);
     let journal = arguments.view.of(journal)?;
     if let Some(server) = arguments.drawn() {
-        let drawn = slices::text(&arguments.view.analysis(&journal), server).map_err(usage)?;
+        let drawn = visits::text(&arguments.view.analysis(&journal), server).map_err(usage)?;
         arguments.print(&drawn)?;
         return Ok(Exit::Fine);
     }
@@ -127,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 impl Arguments {
-    /// The server whose slices are shown.
+    /// The server whose visits are shown.
     fn drawn(&self) -> Option<&str> {
         self.explain.as_ref()?.as_deref()
     }

@@ -1,5 +1,5 @@
 //! Two servers compared with each other: what is measured, what ends it, what is printed, what is
-//! refused. Verdicts are tested on synthetic journals; the slices here are too short for one.
+//! refused. Verdicts are tested on synthetic journals; the visits here are too short for one.
 
 use crate::{
     golden,
@@ -19,11 +19,11 @@ fn null_server(scenario: &str) -> String {
     format!("{} null-server epoll {scenario} {{host}} {{port}} {{workers}}", program().display())
 }
 
-/// Slices and windows as short as they can be.
+/// Visits and windows as short as they can be.
 pub(crate) const SHORT: [&str; 10] = [
     "ab",
     "-d250ms",
-    "--slice=40ms",
+    "--visit=40ms",
     "--rounds=2",
     "--warmup=20ms",
     "--steady=0s",
@@ -68,7 +68,7 @@ fn a_cohort_has_two_instances_of_either_side_and_two_cohorts_claim_nothing() {
     assert_eq!((workload.phase, workload.name.as_str()), (Phase::Saturate, "hello"));
     for run in &journal.runs {
         let Some(measured) = run.outcome.measured() else { continue };
-        assert_eq!(measured.slices.len(), 2, "{run:#?}");
+        assert_eq!(measured.visits.len(), 2, "{run:#?}");
     }
     let line = last_line(&outcome);
     let few = line.starts_with("inconclusive: a verdict needs 3 cohorts; B uses ")

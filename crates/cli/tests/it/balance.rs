@@ -1,4 +1,4 @@
-//! A server in a cohort that does a part of its work when no slice counts it.
+//! A server in a cohort that does a part of its work when no visit counts it.
 
 use std::fs;
 use wirebench_schema::journal::ReasonKind;
@@ -41,7 +41,7 @@ while True:
 "#;
 
 #[test]
-fn work_outside_the_slices_is_reported() {
+fn work_outside_the_visits_is_reported() {
     let with_server = || {
         let world = World::that_sends();
         fs::write(world.folder.path().join("defers.py"), DEFERS).unwrap();
@@ -58,7 +58,7 @@ fn work_outside_the_slices_is_reported() {
         assert!(deferred.contains("as counted"), "{deferred}");
         assert!(late.contains("before SIGTERM"), "{late}");
         let balance = measured.instance.unwrap().balance.unwrap();
-        assert!(balance.slices_ns > 0 && balance.end_ns > 100_000_000, "{balance:?}");
+        assert!(balance.visits_ns > 0 && balance.end_ns > 100_000_000, "{balance:?}");
     }
     world.wait_for_silence();
 }

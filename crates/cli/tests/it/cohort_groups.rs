@@ -32,7 +32,7 @@ fn a_cohort_that_is_too_large_is_measured_in_groups_with_the_baseline_in_each() 
     let names = ["builtin/epoll", "builtin/io_uring", "--scenario=hello", "--instances=3"];
     let own =
         format!("--server={} null-server epoll hello 127.0.0.1 {{port}} 1", program().display());
-    let long = [own.as_str(), "--blocks=2", "--rounds=8", "--slice=50ms"];
+    let long = [own.as_str(), "--blocks=2", "--rounds=8", "--visit=50ms"];
     let running = world.start(&[&["run"], &names[..], &long, &SHORT].concat());
     let folder = world.wait_for_records("run", 3);
     running.signal(Signal::INT);

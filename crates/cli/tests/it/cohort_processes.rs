@@ -1,8 +1,8 @@
-//! Servers in cohorts whose processes come and go: children that end within slices, and a process
+//! Servers in cohorts whose processes come and go: children that end within visits, and a process
 //! that joins a server on its port.
 
 use std::{fs, process::Command};
-use wirebench_schema::journal::{Measurement, ReasonKind, Slice};
+use wirebench_schema::journal::{Measurement, ReasonKind, Visit};
 
 use crate::{
     cohorts::{SHORT, assert_failed, figures, measured, of, undisturbed},
@@ -11,7 +11,7 @@ use crate::{
 
 /// Each request is answered by a child that uses 5 ms of CPU time. Its second argument says what becomes of
 /// children: `wait` for each, `lazily` with the next request, leave them to the guard as an `orphan`, ignore
-/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for longer than a slice lasts. With
+/// SIGCHLD (`ignore`) or set SA_NOCLDWAIT (`nocldwait`), or let them `linger` for longer than a visit lasts. With
 /// `log` it answers itself and writes a line for each request.
 const FORKS: &str = r#"
 import ctypes, os, select, signal, socket, struct, sys, time
@@ -100,7 +100,7 @@ while True:
 
 #[test]
 fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures() {
-    let cohorts: &[&str] = &["--procedure=cohorts", "--rounds=2", "--slice=50ms"];
+    let cohorts: &[&str] = &["--procedure=cohorts", "--rounds=2", "--visit=50ms"];
     for procedure in [cohorts, &["--procedure=process", "-d200ms"]] {
         let world = World::that_sends();
         let folder = world.folder.path();
@@ -119,8 +119,8 @@ fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures
     }
 }
 
-/// The modes and runs of servers of one cohort. The kernel's ticks show what children have used only in long slices.
-fn runs_of_forks(modes: &[&str], slice: &str) -> Vec<(String, Measurement)> {
+/// The modes and runs of servers of one cohort. The kernel's ticks show what children have used only in long visits.
+fn runs_of_forks(modes: &[&str], visit: &str) -> Vec<(String, Measurement)> {
     let with_server = || {
         let world = World::that_sends();
         fs::write(world.folder.path().join("forks.py"), FORKS).unwrap();
@@ -129,7 +129,7 @@ fn runs_of_forks(modes: &[&str], slice: &str) -> Vec<(String, Measurement)> {
     let server =
         |it: &&str| [format!("--server=python3 forks.py {{port}} {it}"), format!("--name={it}")];
     let servers: Vec<String> = modes.iter().flat_map(server).collect();
-    let options = servers.iter().map(String::as_str).chain(["--blocks=1", slice]);
+    let options = servers.iter().map(String::as_str).chain(["--blocks=1", visit]);
     let (world, outcome) = undisturbed(with_server, &options.collect::<Vec<_>>());
     outcome.assert_reported();
     let runs = |mode: &&str| {
@@ -141,12 +141,12 @@ fn runs_of_forks(modes: &[&str], slice: &str) -> Vec<(String, Measurement)> {
 }
 
 #[test]
-fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
-    for (mode, measured) in runs_of_forks(&["wait", "lazily", "orphan"], "--slice=600ms") {
+fn children_that_end_within_visits_are_counted_where_they_are_waited_for() {
+    for (mode, measured) in runs_of_forks(&["wait", "lazily", "orphan"], "--visit=600ms") {
         let cost = &measured.cost;
         assert!(cost.cpu_ns_per_request.is_some_and(|ns| ns > 4e6), "{mode}: {measured:#?}");
-        let of_slices = measured.slices.iter().filter_map(Slice::cpu_ns_per_request);
-        assert!(of_slices.fold(0.0, f64::max) > 4e6, "{mode}: {measured:#?}");
+        let of_visits = measured.visits.iter().filter_map(Visit::cpu_ns_per_request);
+        assert!(of_visits.fold(0.0, f64::max) > 4e6, "{mode}: {measured:#?}");
         let kinds: Vec<_> = measured.reasons.iter().map(|reason| reason.kind).collect();
         assert!(kinds.contains(&ReasonKind::ProcessesChanged), "{mode}: {kinds:?}");
         assert!(!kinds.contains(&ReasonKind::NoCost), "{mode}: {kinds:?}");
@@ -154,8 +154,8 @@ fn children_that_end_within_slices_are_counted_where_they_are_waited_for() {
 }
 
 #[test]
-fn a_log_that_is_read_during_slices_is_reported() {
-    for (_, measured) in runs_of_forks(&["log"], "--slice=50ms") {
+fn a_log_that_is_read_during_visits_is_reported() {
+    for (_, measured) in runs_of_forks(&["log"], "--visit=50ms") {
         let found = measured.reasons.iter().find(|it| it.kind == ReasonKind::Stderr);
         let text = &found.unwrap_or_else(|| panic!("{measured:#?}")).text();
         assert!(text.contains("wrote"), "{text}");
@@ -163,10 +163,10 @@ fn a_log_that_is_read_during_slices_is_reported() {
 }
 
 #[test]
-fn children_whose_time_goes_nowhere_or_to_no_slice_leave_no_cost() {
-    for (mode, measured) in runs_of_forks(&["ignore", "nocldwait", "linger"], "--slice=600ms") {
+fn children_whose_time_goes_nowhere_or_to_no_visit_leave_no_cost() {
+    for (mode, measured) in runs_of_forks(&["ignore", "nocldwait", "linger"], "--visit=600ms") {
         assert_eq!(measured.cost.cpu_ns_per_request, None, "{mode}");
-        assert!(measured.slices.iter().all(|it| it.cpu_ns.is_none()), "{mode}: {measured:#?}");
+        assert!(measured.visits.iter().all(|it| it.cpu_ns.is_none()), "{mode}: {measured:#?}");
         let found = measured.reasons.iter().any(|it| it.kind == ReasonKind::NoCost);
         assert!(found, "{mode}: {:?}", measured.reasons);
     }

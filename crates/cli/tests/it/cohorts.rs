@@ -18,12 +18,12 @@ use crate::{
     world::{Outcome as Ended, World, program},
 };
 
-/// What a run without any slice says.
-const DISTURBED: &str = "slices were disturbed";
+/// What a run without any visit says.
+const DISTURBED: &str = "visits were disturbed";
 /// How often a test tries to be alone on the machine.
 const ATTEMPTS: usize = 8;
 
-/// A short cohort. Each test says how many there are. Where nothing is bound to CPUs, no slice is
+/// A short cohort. Each test says how many there are. Where nothing is bound to CPUs, no visit is
 /// dropped because other tests run.
 pub(crate) const SHORT: [&str; 8] = [
     "--procedure=cohorts",
@@ -103,11 +103,11 @@ fn with_server() -> World {
     world
 }
 
-/// Runs two rounds of slices of 50 ms, if `arguments` say nothing else.
+/// Runs two rounds of visits of 50 ms, if `arguments` say nothing else.
 fn run(world: &World, arguments: &[&str]) -> Ended {
-    let is_given = arguments.iter().any(|word| word.starts_with("--slice"));
-    let slice: &[&str] = if is_given { &[] } else { &["--slice=50ms"] };
-    world.wirebench(&[&["run", "--rounds=2"], slice, arguments, &SHORT].concat())
+    let is_given = arguments.iter().any(|word| word.starts_with("--visit"));
+    let visit: &[&str] = if is_given { &[] } else { &["--visit=50ms"] };
+    world.wirebench(&[&["run", "--rounds=2"], visit, arguments, &SHORT].concat())
 }
 
 #[track_caller]
@@ -118,7 +118,7 @@ pub(crate) fn of<'a>(journal: &'a Journal, variant: &str) -> Vec<&'a Run> {
     runs
 }
 
-/// The figures of a run that must have some; none where other programs disturbed all of its slices,
+/// The figures of a run that must have some; none where other programs disturbed all of its visits,
 /// as they may while other tests run.
 #[track_caller]
 pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
@@ -134,7 +134,7 @@ pub(crate) fn figures(run: &Run) -> Option<&Measurement> {
 pub(crate) fn measured<'a>(journal: &'a Journal, variant: &str) -> Vec<(&'a Run, &'a Measurement)> {
     let runs = of(journal, variant).into_iter();
     let runs: Vec<_> = runs.filter_map(|run| Some((run, figures(run)?))).collect();
-    assert!(!runs.is_empty(), "all slices of {variant} were disturbed, {ATTEMPTS} times");
+    assert!(!runs.is_empty(), "all visits of {variant} were disturbed, {ATTEMPTS} times");
     runs
 }
 
@@ -159,11 +159,11 @@ pub(crate) fn undisturbed(make: impl Fn() -> World, arguments: &[&str]) -> (Worl
     last
 }
 
-/// Whether all runs of the baseline have figures and slices.
+/// Whether all runs of the baseline have figures and visits.
 #[track_caller]
 fn assert_baseline_is_measured(journal: &Journal) {
     for (run, measured) in measured(journal, "builtin/epoll") {
-        assert!(measured.load.requests > 0 && measured.slices.len() == 2, "{run:#?}");
+        assert!(measured.load.requests > 0 && measured.visits.len() == 2, "{run:#?}");
     }
 }
 
@@ -202,9 +202,9 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
         assert!(ready.len() <= 3, "{ready:?}");
         let with_figures: Vec<_> =
             cohort.iter().filter_map(|run| Some((run, figures(run)?))).collect();
-        assert!(!with_figures.is_empty(), "all slices were disturbed, {ATTEMPTS} times");
+        assert!(!with_figures.is_empty(), "all visits were disturbed, {ATTEMPTS} times");
         for (run, measured) in with_figures {
-            let rounds: Vec<u32> = measured.slices.iter().map(|slice| slice.round).collect();
+            let rounds: Vec<u32> = measured.visits.iter().map(|visit| visit.round).collect();
             let instance = measured.instance.unwrap();
             assert_eq!(rounds, [0, 1], "{run:#?}");
             assert!(instance.ready_ns > 0, "{instance:?}");
@@ -214,7 +214,7 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
             match &run.outcome {
                 Outcome::Idle(idle) => assert_eq!(idle.made, 5),
                 Outcome::Measured(measured) => {
-                    assert_eq!((measured.slices.len(), measured.instance), (0, None));
+                    assert_eq!((measured.visits.len(), measured.instance), (0, None));
                     assert_eq!(measured.load.requests, 200);
                 }
                 Outcome::Failed { .. } => panic!("{run:#?}"),
@@ -252,7 +252,7 @@ fn a_server_that_does_not_start_takes_no_figures_of_others_along() {
 fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
     let world = World::new();
     let names = ["builtin/epoll", "builtin/io_uring", "--scenario=hello"];
-    let long = ["--blocks=3", "--rounds=12", "--slice=50ms"];
+    let long = ["--blocks=3", "--rounds=12", "--visit=50ms"];
     let running = world.start(&[&["run"], &names[..], &long, &SHORT].concat());
     let folder = world.wait_for_records("run", 3);
     let began = Instant::now();
@@ -280,16 +280,16 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
 
 #[test]
 fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
-    // Each slice of another server is longer than the connections may be silent.
+    // Each visit of another server is longer than the connections may be silent.
     let options =
-        ["--server", "python3 server.py {port} 100000000 0.5", "--blocks=1", "--slice=600ms"];
+        ["--server", "python3 server.py {port} 100000000 0.5", "--blocks=1", "--visit=600ms"];
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.ended(0);
     let closed = world.folder.path().join("hung-up").exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
     for (run, measured) in measured(&journal, "own/python3") {
-        assert_eq!((measured.slices.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
+        assert_eq!((measured.visits.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
         assert_eq!(measured.load.connections_made, 4, "{run:#?}");
         let wrong =
             [ReasonKind::ClosedEarly, ReasonKind::ServerCloses, ReasonKind::ConnectionsMissing];
@@ -312,7 +312,7 @@ fn a_server_that_spins_at_rest_is_stopped_while_others_are_loaded() {
         assert!(restless, "{:?}", measured.reasons);
     }
     for (run, measured) in measured(&journal, "builtin/epoll") {
-        let parked = measured.slices.iter().filter(|it| it.dropped == Some(ReasonKind::ParkedBusy));
+        let parked = measured.visits.iter().filter(|it| it.dropped == Some(ReasonKind::ParkedBusy));
         assert_eq!(parked.count(), 0, "{run:#?}");
         assert!(!measured.reasons.iter().any(|it| it.kind == ReasonKind::Restless), "{run:#?}");
     }
@@ -361,7 +361,7 @@ fn a_journal_from_before_there_were_cohorts_is_shown_and_compared() {
         let text = fs::read_to_string(&path).unwrap();
         let older = text.replace("\"procedure\":\"process\",\"margin\":null,", "");
         assert!(older != text, "{text}");
-        for word in ["procedure", "margin", "slices", "instance"] {
+        for word in ["procedure", "margin", "visits", "instance"] {
             assert!(!older.contains(word), "{word} is in {older}");
         }
         fs::write(path, older).unwrap();

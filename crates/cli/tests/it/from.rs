@@ -179,7 +179,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
         let journal = read(&result_in(&world.folder.path().join(procedure)));
         let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
             Outcome::Measured(measured) => Some((run, measured)),
-            // Where several tests run, an agent may be so late that a slice says nothing.
+            // Where several tests run, an agent may be so late that a visit says nothing.
             Outcome::Failed { reason, .. } if reason.contains("disturbed") => None,
             Outcome::Failed { .. } => panic!("{run:#?}"),
             Outcome::Idle(_) => None,
@@ -204,7 +204,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
 }
 
 #[test]
-fn a_generator_that_dies_fails_its_slice_and_the_suite_goes_on() {
+fn a_generator_that_dies_fails_its_visit_and_the_suite_goes_on() {
     let world = World::that_sends().with_suite("own.toml", SUITE);
     let carrier = carrier(&world);
     let words = "run own --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";

@@ -1,4 +1,4 @@
-//! Loads in both idle modes: which slices there are, and what becomes of such a result. Figures are judged elsewhere.
+//! Loads in both idle modes: which visits there are, and what becomes of such a result. Figures are judged elsewhere.
 
 use rustix::process::Signal;
 use wirebench_schema::{
@@ -18,19 +18,19 @@ const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
                      phases = [\"saturate\", \"cost\"]\n[[workload]]\nname = \"count\"\n\
                      scenario = \"hello\"\nconnections = 4\nrequests = 200\n";
 
-const CUT: [&str; 4] = ["run", "mixed", "--rounds=2", "--slice=50ms"];
+const CUT: [&str; 4] = ["run", "mixed", "--rounds=2", "--visit=50ms"];
 
-/// Only loads at a rate have natural slices, one in each round.
+/// Only loads at a rate have natural visits, one in each round.
 fn assert_both(journal: &Journal) {
     assert_eq!(journal.start.idle, IdleMode::Both);
     let measured = journal.runs.iter().filter_map(|run| Some((run, run.outcome.measured()?)));
     let mut at_rate = 0;
     for (run, measured) in measured {
-        let rounds: Vec<u32> = measured.natural_slices.iter().map(|it| it.round).collect();
+        let rounds: Vec<u32> = measured.natural_visits.iter().map(|it| it.round).collect();
         let is_at_rate = run.workload == "hello-cost";
         let expected: &[u32] = if is_at_rate { &[0, 1] } else { &[] };
         assert_eq!(rounds, expected, "{run:#?}");
-        let natural = &measured.natural_slices;
+        let natural = &measured.natural_visits;
         assert!(natural.iter().all(|it| it.requests > 0 && it.cpu_ns > Some(0)), "{run:#?}");
         // The command repeats the load of the verdicts.
         assert!(run.generator_command.windows(2).any(|it| it == ["--idle", "awake"]), "{run:#?}");

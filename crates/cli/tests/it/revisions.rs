@@ -149,7 +149,7 @@ fn ctrl_c_in_the_build_of_a_revision_leaves_nothing_behind_with_git() {
     ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
 }
 
-/// `ab` with short slices in the folder `app`.
+/// `ab` with short visits in the folder `app`.
 fn ab(world: &World, arguments: &[&str]) -> Outcome {
     ab_of(world, "./srv {host} {port}", arguments, &[])
 }

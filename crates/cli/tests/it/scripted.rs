@@ -10,7 +10,7 @@ use std::{
 };
 use wirebench_schema::{
     agent::{
-        AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, SlicePiece, WindowCpu, WindowOrder,
+        AGENT_PROTOCOL, AgentCommand, AgentEvent, Recording, VisitPiece, WindowCpu, WindowOrder,
         WindowReport,
     },
     load::{
@@ -94,9 +94,9 @@ impl Played {
     }
 
     /// Requests in this time, and their CPU time.
-    fn piece(&self, ns: u64) -> SlicePiece {
+    fn piece(&self, ns: u64) -> VisitPiece {
         let requests = (self.per_second * ns as f64 / 1e9).round() as u64;
-        SlicePiece { requests, cpu_ns: (requests as f64 * self.cpu_ns_per_request) as u64 }
+        VisitPiece { requests, cpu_ns: (requests as f64 * self.cpu_ns_per_request) as u64 }
     }
 
     fn window(self, order: &WindowOrder) -> WindowReport {

@@ -21,7 +21,7 @@ use wirebench_schema::{
 
 /// Loads as short as they can be.
 const SHORT: [&str; 7] =
-    ["-d250ms", "--slice=80ms", "--rounds=2", "--steady=0s", "--warmup=20ms", "-c2", "-q"];
+    ["-d250ms", "--visit=80ms", "--rounds=2", "--steady=0s", "--warmup=20ms", "-c2", "-q"];
 
 const REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
 

@@ -28,7 +28,7 @@ use crate::{
 
 /// Loads as short as they can be.
 const SHORT: [&str; 6] =
-    ["-d250ms", "--slice=80ms", "--rounds=2", "--steady=0s", "--warmup=20ms", "-c2"];
+    ["-d250ms", "--visit=80ms", "--rounds=2", "--steady=0s", "--warmup=20ms", "-c2"];
 
 /// A connection that reads and writes behind a shared reference.
 struct Tls(RefCell<StreamOwned<ServerConnection, TcpStream>>);
@@ -161,7 +161,7 @@ fn a_service_on_another_host_is_measured_at_the_stated_rate_without_its_processe
     assert_has(&verified.stdout, &["7 passed, 0 failed, 3 skipped"]);
     let rated = ["run", &url, "--rate=200", "--cohorts=3"];
     // The warm-up ends by the time, because no process is known whose CPU time could become steady.
-    let warm = ["-d250ms", "--slice=80ms", "--rounds=2", "--steady=2s", "-c2", "-q"];
+    let warm = ["-d250ms", "--visit=80ms", "--rounds=2", "--steady=2s", "-c2", "-q"];
     let run = outcome(&network, &world, &[&rated[..], &warm].concat());
     assert_went_through(&run);
     let unknown = "CPU time and memory unknown: no process of the service was found";

@@ -1,4 +1,4 @@
-//! While a slice counts, wirebench's own threads sleep: counted are their turns on a CPU, which no other
+//! While a visit counts, wirebench's own threads sleep: counted are their turns on a CPU, which no other
 //! program changes.
 
 use std::{
@@ -11,14 +11,14 @@ use crate::{cohorts::SHORT, world::World};
 
 /// The time between two samples of all threads.
 const BETWEEN_SAMPLES: Duration = Duration::from_millis(50);
-/// The slice, and the time at either end of it that may lie outside: the same thread has loaded before.
-const SLICE: Duration = Duration::from_secs(3);
+/// The visit, and the time at either end of it that may lie outside: the same thread has loaded before.
+const VISIT: Duration = Duration::from_secs(3);
 const EDGE: Duration = Duration::from_millis(400);
-/// The fewest samples within a slice that show something.
+/// The fewest samples within a visit that show something.
 const FEWEST_SAMPLES: usize = 10;
-/// How often a slice is looked for: on a busy machine the thread that loads may not run between two samples.
+/// How often a visit is looked for: on a busy machine the thread that loads may not run between two samples.
 const ATTEMPTS: usize = 6;
-/// Turns of all threads without load, within a slice of 3 s: each of the two that wait looks once a second.
+/// Turns of all threads without load, within a visit of 3 s: each of the two that wait looks once a second.
 const MOST_TURNS: u64 = 10;
 
 /// One thread loads, so that it is the only one of the agent that runs.
@@ -78,14 +78,14 @@ fn loading(pair: &[(Sample, Option<u32>)]) -> Option<(u32, u32)> {
 }
 
 #[test]
-fn threads_without_load_sleep_while_a_slice_counts() {
-    assert!((0..ATTEMPTS).any(|_| is_seen_to_be_silent()), "no slice was seen");
+fn threads_without_load_sleep_while_a_visit_counts() {
+    assert!((0..ATTEMPTS).any(|_| is_seen_to_be_silent()), "no visit was seen");
 }
 
-/// Whether a slice was seen, in which the threads without load must sleep.
+/// Whether a visit was seen, in which the threads without load must sleep.
 fn is_seen_to_be_silent() -> bool {
     let world = World::that_sends().with_suite("one.toml", SUITE);
-    let words = ["run", "one", "--blocks=1", "--rounds=1", "--slice=3s"];
+    let words = ["run", "one", "--blocks=1", "--rounds=1", "--visit=3s"];
     let mut running = world.start(&[&words, &SHORT[..]].concat());
     let (mut samples, mut moments) = (Vec::new(), Vec::new());
     while running.child.try_wait().unwrap().is_none() {
@@ -101,7 +101,7 @@ fn is_seen_to_be_silent() -> bool {
     let start = loading.windows(longest.len()).position(|it| it == longest).unwrap();
     let end = moments[start + longest.len()];
     let place = |moment| moments.partition_point(|it| *it < moment);
-    let (first, last) = (place(end - SLICE + EDGE).max(start), place(end - EDGE));
+    let (first, last) = (place(end - VISIT + EDGE).max(start), place(end - EDGE));
     if longest[0].is_none() || last < first + FEWEST_SAMPLES {
         return false;
     }

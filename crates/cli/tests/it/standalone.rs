@@ -160,7 +160,7 @@ fn own_entries_and_suites_are_used_next_to_the_embedded_ones() {
 #[test]
 fn an_embedded_entry_is_built_in_the_cache_and_results_are_kept_in_the_state_folder() {
     let alone = Alone::new();
-    let short = ["--rounds", "1", "--slice", "40ms", "--no-verify"];
+    let short = ["--rounds", "1", "--visit", "40ms", "--no-verify"];
     let run =
         alone.wirebench(&[&["run", "smoke", "c/epoll", "builtin/epoll"], &short[..]].concat(), &[]);
     run.assert_reported();

@@ -80,12 +80,12 @@ fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
         assert!(folded.starts_with("server;"), "{folded}");
         assert!(folder.join(format!("why/{file}.svg")).exists());
     }
-    // The counted slices are those that there are without.
+    // The counted visits are those that there are without.
     let journal = world.journal();
     assert_eq!((journal.runs.len(), journal.whys.len()), (8, 2));
     // On a busy machine a window may stay without a reply.
     let mut measured = journal.runs.iter().filter_map(|run| run.outcome.measured());
-    assert!(measured.all(|it| it.slices.len() == 2), "{journal:#?}");
+    assert!(measured.all(|it| it.visits.len() == 2), "{journal:#?}");
     let lines = fs::read_to_string(folder.join("runs.jsonl")).unwrap();
     let kinds: Vec<bool> = lines.lines().map(|it| it.contains(r#""record":"why""#)).collect();
     let first = kinds.iter().position(|is_why| *is_why).unwrap();

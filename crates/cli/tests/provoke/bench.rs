@@ -25,7 +25,7 @@ const OF_SERVERS: [ReasonKind; 10] = [
     ReasonKind::Unsettled,
     ReasonKind::NotSteady,
     ReasonKind::Drifting,
-    ReasonKind::SliceLength,
+    ReasonKind::VisitLength,
     ReasonKind::Restless,
     ReasonKind::ParkedBusy,
     ReasonKind::DeferredWork,
@@ -79,7 +79,7 @@ fn is_disturbed(case: &Case, journal: &Journal) -> bool {
     let others = others.iter().filter(|kind| !case.provoked.iter().any(|it| it.1 == **kind));
     let names: Vec<&str> = others.map(|kind| kind.name()).collect();
     let is_other = |reason: &Reason| match reason.kind {
-        ReasonKind::SlicesDropped => {
+        ReasonKind::VisitsDropped => {
             names.iter().any(|name| reason.text().contains(&format!("`{name}`")))
         }
         kind => names.contains(&kind.name()),

@@ -88,27 +88,27 @@ warmup = "100ms"
 duration = "1s"
 "#;
 
-const SLICED: &str = r#"
+const VISITED: &str = r#"
 connections = 4
 duration = "480ms"
 "#;
 
-const SLICED_RATE: &str = r#"
+const VISITED_RATE: &str = r#"
 connections = 4
 rate = 500
 duration = "480ms"
 "#;
 
-/// Short slices, in as many rounds as a trend needs. Where nothing is bound to CPUs, a slice is not
+/// Short visits, in as many rounds as a trend needs. Where nothing is bound to CPUs, a visit is not
 /// dropped because the machine of the test has other things to do.
 const COHORT: &[&str] =
-    &["--no-verify", "--no-pin", "--procedure=cohorts", "--slice=60ms", "--rounds=12"];
+    &["--no-verify", "--no-pin", "--procedure=cohorts", "--visit=60ms", "--rounds=12"];
 /// The same with further instances of a good server.
 const COHORT_OF_COPIES: &[&str] = &[
     "--no-verify",
     "--no-pin",
     "--procedure=cohorts",
-    "--slice=60ms",
+    "--visit=60ms",
     "--rounds=12",
     "--copies=3",
 ];
@@ -193,20 +193,20 @@ fn arguments() -> Vec<Case> {
 /// What servers do that are alive together.
 fn cohorts() -> Vec<Case> {
     vec![
-        case("servers whose pace changes after a rest and over their life", SLICED)
+        case("servers whose pace changes after a rest and over their life", VISITED)
             .with(COHORT)
             .is("settles-late", Kind::Unsettled)
             .is("warms-up", Kind::Drifting),
-        case("a server that works at rest", SLICED_RATE).with(COHORT).says(
+        case("a server that works at rest", VISITED_RATE).with(COHORT).says(
             "burns-idle",
             Kind::Restless,
             "without requests",
         ),
-        case("a server that puts its work off", SLICED)
+        case("a server that puts its work off", VISITED)
             .with(COHORT)
-            .says("defers-work", Kind::DeferredWork, "slices of other servers")
-            .says(GOOD, Kind::SlicesDropped, Kind::ParkedBusy.name())
+            .says("defers-work", Kind::DeferredWork, "visits of other servers")
+            .says(GOOD, Kind::VisitsDropped, Kind::ParkedBusy.name())
             .regular(),
-        case("a cohort that nothing disturbs", SLICED).with(COHORT_OF_COPIES),
+        case("a cohort that nothing disturbs", VISITED).with(COHORT_OF_COPIES),
     ]
 }

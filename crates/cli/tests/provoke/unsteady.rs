@@ -13,10 +13,10 @@ use crate::faulty::{Fault, Shared};
 /// Loops of one request, and what a slow one has besides.
 const USUAL_LOOPS: u32 = 500;
 const FURTHER_LOOPS: u32 = 20_000;
-/// Silence after which a server has rested: shorter than two slices of others, and longer than it waits
+/// Silence after which a server has rested: shorter than two visits of others, and longer than it waits
 /// for its CPU.
 const REST: Duration = Duration::from_millis(150);
-/// How long `settles-late` is slow after a rest: longer than is discarded of a slice.
+/// How long `settles-late` is slow after a rest: longer than is discarded of a visit.
 const SETTLING: Duration = Duration::from_millis(320);
 /// Over how many loads `warms-up` gets faster.
 const WARMING: f64 = 12.0;

@@ -13,9 +13,9 @@ use wirebench_server::visit::{Part, visit, without_clocks};
 
 use super::{Agents, clock::Offset, edges::Edges, parts};
 
-/// The time between an order to other hosts and its window, in addition to the way of the order: for a slice, and for a
+/// The time between an order to other hosts and its window, in addition to the way of the order: for a visit, and for a
 /// whole load. An order may take that many times the error of a clock, which is half of the way there and back.
-const AHEAD_OF_SLICE: (u64, u64) = (5_000_000, 4);
+const AHEAD_OF_VISIT: (u64, u64) = (5_000_000, 4);
 const AHEAD_OF_LOAD: (u64, u64) = (200_000_000, 8);
 /// Two clocks differ by up to 100 millionths of the time. They are read again when that is as much as half of the
 /// error, within these limits.
@@ -24,8 +24,8 @@ const FRESH_LEAST: Duration = Duration::from_secs(1);
 const FRESH_MOST: Duration = Duration::from_secs(30);
 
 impl Agents<'_> {
-    /// A slice, each part of which begins everywhere at the same moment. The servers' clocks are read here.
-    pub(super) fn slice_of_hosts(
+    /// A visit, each part of which begins everywhere at the same moment. The servers' clocks are read here.
+    pub(super) fn visit_of_hosts(
         &mut self,
         order: &WindowOrder,
         config: &LoadConfig,
@@ -33,7 +33,7 @@ impl Agents<'_> {
     ) -> Result<WindowReport, String> {
         let mut sitters = std::mem::take(&mut self.sitters);
         sitters.move_to(&order.server_cpus);
-        let slice = visit(order, &sitters, |stop, counts| {
+        let visit = visit(order, &sitters, |stop, counts| {
             let mut order = WindowOrder { discard_ns: 0, stop, ..order.clone() };
             if !(counts && order.recording == Recording::Whole) {
                 (order.model, order.recording) = (order.model.constant(), Recording::Silent);
@@ -41,7 +41,7 @@ impl Agents<'_> {
             self.on_hosts_together(&order, order.applied_to(config), None, observe)
         });
         self.sitters = sitters;
-        slice
+        visit
     }
 
     pub(super) fn load_of_hosts(
@@ -66,7 +66,7 @@ impl Agents<'_> {
         let offsets = self.offsets()?;
         let error_ns = offsets.iter().map(|it| it.error_ns).max().unwrap_or(0);
         let is_observed = order.recording.is_observed();
-        let (ahead_ns, errors) = if is_observed { AHEAD_OF_LOAD } else { AHEAD_OF_SLICE };
+        let (ahead_ns, errors) = if is_observed { AHEAD_OF_LOAD } else { AHEAD_OF_VISIT };
         let start_ns = self.pool.now_ns() + ahead_ns + errors * error_ns;
         let order_at = |offset: &Offset| {
             let start_ns = Some(offset.there(start_ns));

@@ -14,20 +14,20 @@ use std::{
 use wirebench_judge::validity::Processes;
 use wirebench_server::{cost::TICKS_OFF_NS, parallel, tree::children_besides};
 
-/// The time between two looks for children before the rounds, and in slices that count. If none of all looks
+/// The time between two looks for children before the rounds, and in visits that count. If none of all looks
 /// sees one, children lived for a small share of the time only, and cannot have used more.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 pub(crate) const BETWEEN_LOOKS_IN_ROUNDS: Duration = Duration::from_millis(50);
-/// Share of the CPU time of ended children that may come between slices: some end a little late.
+/// Share of the CPU time of ended children that may come between visits: some end a little late.
 const OUTSIDE_SHARE: f64 = 0.02;
 
 /// What is known of the children of one instance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Children {
-    /// The account of ended children when the instance began, and after its last slice.
+    /// The account of ended children when the instance began, and after its last visit.
     first_ns: u64,
     last_ns: u64,
-    /// How much it has grown since the first round, within slices of the instance and between them.
+    /// How much it has grown since the first round, within visits of the instance and between them.
     inside_ns: u64,
     outside_ns: u64,
     seen: BTreeSet<i32>,
@@ -45,7 +45,7 @@ impl Children {
         self.seen.retain(|seen| Pid::from_raw(*seen).is_none_or(|pid| !known.contains(&pid)));
     }
 
-    /// A slice has passed, in which these were seen. Returns the growth of the account in it.
+    /// A visit has passed, in which these were seen. Returns the growth of the account in it.
     pub(super) fn note(&mut self, (before_ns, after_ns): (u64, u64), seen: BTreeSet<i32>) -> u64 {
         let ended_ns = after_ns.saturating_sub(before_ns);
         self.outside_ns += before_ns.saturating_sub(self.last_ns);
@@ -55,7 +55,7 @@ impl Children {
         ended_ns
     }
 
-    /// How often to look for children during the next slice of a server that ignores them or not; none where a
+    /// How often to look for children during the next visit of a server that ignores them or not; none where a
     /// look can change no finding: once a child is seen that no process waits for, its time is lost.
     pub(super) fn look_every(&self, discard_ns: u64, ignoring: bool) -> Option<Duration> {
         match discard_ns {
@@ -112,7 +112,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What becomes of an instance whose account grows by `inside` milliseconds in each of ten slices, and
+    /// What becomes of an instance whose account grows by `inside` milliseconds in each of ten visits, and
     /// between them.
     fn judged(inside: u64, outside: u64, seen: &[i32], ignoring: bool, same: bool) -> Processes {
         let mut children = Children::new(0);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn time_of_ended_children_is_known_where_it_is_waited_for_within_slices() {
+    fn time_of_ended_children_is_known_where_it_is_waited_for_within_visits() {
         assert_eq!(judged(0, 0, &[], false, true), Processes::Same);
         assert_eq!(judged(0, 0, &[], true, true), Processes::Same);
         assert_eq!(judged(50, 0, &[7, 8], false, true), Processes::Changed);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn time_of_ended_children_is_unknown_where_it_goes_nowhere_or_to_no_slice() {
+    fn time_of_ended_children_is_unknown_where_it_goes_nowhere_or_to_no_visit() {
         assert_eq!(judged(50, 0, &[7, 8], true, true), Processes::Lost(2));
         assert_eq!(judged(0, 0, &[7], false, true), Processes::Lost(1));
         assert_eq!(judged(50, 10, &[7], false, true), Processes::Unread);

@@ -1,4 +1,4 @@
-//! The course of one cohort: start, connect, rest, warm up, rounds of slices, stop, and a record for
+//! The course of one cohort: start, connect, rest, warm up, rounds of visits, stop, and a record for
 //! each instance and workload.
 
 use std::{
@@ -22,15 +22,15 @@ use super::{
     member::{Ended, Member},
     order::Order,
     prepare::{Key, KnownServers},
-    slice::{Done, LastReadings, Shape},
     supply::Supply,
+    visit::{Done, LastReadings, Shape},
 };
 use crate::{
     agents::Agents,
     measure::{Cell, RunSettings},
 };
 
-/// The mean latencies for which a slice counts at least: a connection that begins or ends in the middle of one would
+/// The mean latencies for which a visit counts at least: a connection that begins or ends in the middle of one would
 /// change the throughput otherwise.
 const LATENCIES: u64 = 20;
 /// As long as that with generators on other hosts, where each part waits for the ways of its orders.
@@ -46,7 +46,7 @@ pub(crate) struct Cohort<'a> {
     /// The number of this group of instances within the block.
     pub(crate) group: u32,
     pub(crate) stop: &'a AtomicBool,
-    /// Seed of the order of slices.
+    /// Seed of the order of visits.
     pub(crate) seed: u64,
 }
 
@@ -61,15 +61,15 @@ pub(super) struct RunningCohort<'a> {
     pub(super) last: LastReadings,
 }
 
-/// What was measured: slices by member and workload.
-pub(super) type Slices = BTreeMap<(u32, String), Vec<Done>>;
+/// What was measured: visits by member and workload.
+pub(super) type Visits = BTreeMap<(u32, String), Vec<Done>>;
 
-/// The slices of all rounds.
+/// The visits of all rounds.
 #[derive(Default)]
 pub(super) struct Rounds {
-    pub(super) slices: Slices,
+    pub(super) visits: Visits,
     /// With both idle modes: further ones, in which idle CPUs sleep.
-    pub(super) natural: Slices,
+    pub(super) natural: Visits,
     /// Other programs that were seen meanwhile.
     pub(super) programs: Vec<ProgramShare>,
 }
@@ -95,7 +95,7 @@ impl<'a> Cohort<'a> {
         let RunningCohort { agents, mut members, awake, .. } = running;
         drop((awake, agents));
         if let Ok(rounds) = &rounds {
-            Self::look_back(&mut members, &rounds.slices, &supply);
+            Self::look_back(&mut members, &rounds.visits, &supply);
         }
         let ended = self.end(members);
         if self.interrupted() {
@@ -131,7 +131,7 @@ impl<'a> Cohort<'a> {
         self.workloads().into_iter().flat_map(modes).collect()
     }
 
-    /// With both idle modes: what keeps this host's CPUs awake in slices of this one. Otherwise one mode holds for the
+    /// With both idle modes: what keeps this host's CPUs awake in visits of this one. Otherwise one mode holds for the
     /// whole run, and is set where it begins.
     fn awake(&self, idle: IdleMode) -> Result<Option<AwakeCpus>, String> {
         let is_set = self.settings.idle == IdleMode::Both && idle == IdleMode::Awake;
@@ -151,8 +151,8 @@ impl<'a> Cohort<'a> {
         parallel::map(members, count, |member| member.stop(grace))
     }
 
-    /// How long the discard and the counted part of a slice on this server are, and in which rounds it has one: if
-    /// it needs longer slices than `length`, it has fewer. Their numbers are powers of two, so that most rounds have
+    /// How long the discard and the counted part of a visit on this server are, and in which rounds it has one: if
+    /// it needs longer visits than `length`, it has fewer. Their numbers are powers of two, so that most rounds have
     /// pairs.
     fn times(
         &self,
@@ -188,19 +188,19 @@ impl RunningCohort<'_> {
         let before = Programs::read();
         let mut rounds = self.rounds(watch)?;
         rounds.programs = Programs::read().since(&before, &self.cohort.settings.cpus());
-        self.compare_lengths(&rounds.slices)?;
+        self.compare_lengths(&rounds.visits)?;
         Ok(rounds)
     }
 
-    /// One slice. A server that cannot carry it out has no figures from now on.
-    pub(super) fn slice(&mut self, index: usize, shape: &Shape) -> Result<Option<Done>, String> {
+    /// One visit. A server that cannot carry it out has no figures from now on.
+    pub(super) fn visit(&mut self, index: usize, shape: &Shape) -> Result<Option<Done>, String> {
         if self.cohort.interrupted() {
             return Err("interrupted".to_owned());
         }
         if !self.members[index].is_well() {
             return Ok(None);
         }
-        let done = self.try_slice(index, shape).and_then(|done| {
+        let done = self.try_visit(index, shape).and_then(|done| {
             let report = &done.report.report;
             if report.connections_made == 0 { Err(nothing_answered(report)) } else { Ok(done) }
         });
@@ -226,9 +226,9 @@ impl RunningCohort<'_> {
                     continue;
                 }
                 self.awake = cohort.awake(*idle)?;
-                let slices = match idle {
+                let visits = match idle {
                     IdleMode::Natural => &mut done.natural,
-                    IdleMode::Awake | IdleMode::Both => &mut done.slices,
+                    IdleMode::Awake | IdleMode::Both => &mut done.visits,
                 };
                 for index in order.next() {
                     let member = &self.members[index];
@@ -240,9 +240,9 @@ impl RunningCohort<'_> {
                     }
                     let key = (member.load, workload.name.clone());
                     if let Some(done) =
-                        self.slice(index, &Shape::new(&workload.model, round, times))?
+                        self.visit(index, &Shape::new(&workload.model, round, times))?
                     {
-                        slices.entry(key).or_default().push(done);
+                        visits.entry(key).or_default().push(done);
                     }
                 }
             }

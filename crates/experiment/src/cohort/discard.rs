@@ -1,4 +1,4 @@
-//! How much of each slice is discarded, over all servers of a cohort. Pure.
+//! How much of each visit is discarded, over all servers of a cohort. Pure.
 
 use std::collections::BTreeSet;
 use wirebench_schema::id::VariantId;

@@ -1,10 +1,10 @@
-//! Whether an instance went on changing over its slices, compared with the other instances of the
+//! Whether an instance went on changing over its visits, compared with the other instances of the
 //! cohort. Pure.
 
 use std::collections::BTreeSet;
 use wirebench_judge::instance::Drift;
 use wirebench_schema::{
-    journal::{Outcome, Run, Slice, logarithms_by_round},
+    journal::{Outcome, Run, Visit, logarithms_by_round},
     suite::Workload,
 };
 use wirebench_stats::{InstanceValue, Trend, instance_values};
@@ -23,14 +23,14 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
         let workload = workloads.iter().find(|workload| workload.name == name);
         let usual = workload.map_or(0.0, |workload| workload.phase.usual_margin());
         let mut own: Vec<&mut Run> = runs.iter_mut().filter(|run| run.workload == name).collect();
-        let all: Vec<&Slice> = own.iter().flat_map(|run| run.outcome.slices()).collect();
+        let all: Vec<&Visit> = own.iter().flat_map(|run| run.outcome.visits()).collect();
         let is_in = in_most_common(&all.iter().map(|it| &it.distances).collect::<Vec<_>>());
         let by_round = |run: &&mut Run| {
-            let figure = Slice::cpu_ns_per_request;
-            logarithms_by_round(run.outcome.slices(), figure, |it| is_in(&it.distances))
+            let figure = Visit::cpu_ns_per_request;
+            logarithms_by_round(run.outcome.visits(), figure, |it| is_in(&it.distances))
         };
-        let slices: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
-        for (run, drift) in own.iter_mut().zip(drifts(&slices, margin.unwrap_or(usual))) {
+        let visits: Vec<Vec<Option<f64>>> = own.iter().map(by_round).collect();
+        for (run, drift) in own.iter_mut().zip(drifts(&visits, margin.unwrap_or(usual))) {
             if let (Outcome::Measured(measured), Some(drift)) = (&mut run.outcome, drift) {
                 evidence::record(&run.variant, run.copy, "drift", &drift);
                 measured.reasons.extend(drift.reason());
@@ -39,13 +39,13 @@ pub(crate) fn note_drift(runs: &mut [Run], workloads: &[&Workload], margin: Opti
     }
 }
 
-/// The drift of each instance where it is certain, from the logarithms of its slices by round.
-fn drifts(slices: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Drift>> {
+/// The drift of each instance where it is certain, from the logarithms of its visits by round.
+fn drifts(visits: &[Vec<Option<f64>>], margin: f64) -> Vec<Option<Drift>> {
     let is_measured = |row: &&Vec<Option<f64>>| row.iter().any(Option::is_some);
-    if slices.iter().filter(is_measured).count() < FEWEST_INSTANCES {
-        return vec![None; slices.len()];
+    if visits.iter().filter(is_measured).count() < FEWEST_INSTANCES {
+        return vec![None; visits.len()];
     }
-    instance_values(slices).into_iter().map(|value| drift(&value?, margin)).collect()
+    instance_values(visits).into_iter().map(|value| drift(&value?, margin)).collect()
 }
 
 fn drift(value: &InstanceValue, margin: f64) -> Option<Drift> {
@@ -57,8 +57,8 @@ fn drift(value: &InstanceValue, margin: f64) -> Option<Drift> {
 mod tests {
     use super::*;
 
-    /// The drifts that are found in ten slices of three instances, of which the last one drifts by this
-    /// much from slice to slice, on a machine that takes `machine(instance, round)` longer for each.
+    /// The drifts that are found in ten visits of three instances, of which the last one drifts by this
+    /// much from visit to visit, on a machine that takes `machine(instance, round)` longer for each.
     fn drift_of(
         step: f64,
         margin: f64,
@@ -112,17 +112,17 @@ mod tests {
 
     #[test]
     fn two_instances_show_no_drift() {
-        let slices = |step: f64| {
-            let slice = move |round: u32| Slice {
+        let visits = |step: f64| {
+            let visit = move |round: u32| Visit {
                 round,
                 requests: 1000,
                 cpu_ns: Some((1e6 * (step * f64::from(round)).exp()) as u64),
-                ..Slice::default()
+                ..Visit::default()
             };
-            (0..10).map(slice).collect::<Vec<Slice>>()
+            (0..10).map(visit).collect::<Vec<Visit>>()
         };
-        let matrix = [slices(0.0), slices(0.0), slices(0.05)]
-            .map(|it| logarithms_by_round(&it, Slice::cpu_ns_per_request, |_| true));
+        let matrix = [visits(0.0), visits(0.0), visits(0.05)]
+            .map(|it| logarithms_by_round(&it, Visit::cpu_ns_per_request, |_| true));
         let named = |matrix: &[Vec<Option<f64>>]| {
             drifts(matrix, 0.03).into_iter().flatten().filter_map(|it| it.reason()).count()
         };
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(drift_of(-0.002, 0.03, EVEN, 1), [None; 3]);
         assert_eq!(drift_of(0.0, 0.0, EVEN, 1), [None; 3]);
         let trend = Trend { slope: 0.1, t: 1.0, freedom: 8.0, change: 0.9 };
-        let value = InstanceValue { value: 0.0, error: None, slices: 10, trend: Some(trend) };
+        let value = InstanceValue { value: 0.0, error: None, visits: 10, trend: Some(trend) };
         assert_eq!(drift(&value, 0.03), None);
     }
 }

@@ -12,9 +12,9 @@ fn common(it: &Workload) -> impl PartialEq + '_ {
 /// The groups of `workloads`, by their indices, and the workloads that are in none: those that need a
 /// process and a window of their own.
 pub(crate) fn groups(workloads: &[Workload]) -> (Vec<Vec<usize>>, Vec<usize>) {
-    let (sliced, alone): (Vec<_>, _) =
+    let (visited, alone): (Vec<_>, _) =
         (0..workloads.len()).partition(|it| workloads[*it].has_slices());
-    (grouped(sliced, |a, b| common(&workloads[*a]) == common(&workloads[*b])), alone)
+    (grouped(visited, |a, b| common(&workloads[*a]) == common(&workloads[*b])), alone)
 }
 
 /// Groups of items that belong together, in the order of the first item of each.

@@ -1,11 +1,11 @@
-//! Whether CPU time per request depends on how long a slice is: of each instance the slices are compared
+//! Whether CPU time per request depends on how long a visit is: of each instance the visits are compared
 //! with the end of longer ones, and then the instances with each other. What all of them have in common
 //! is the machine, which may have changed its speed in between. Pure.
 
 use wirebench_judge::settle::{TAIL_SHARE, moments};
 use wirebench_schema::{
-    agent::SlicePiece,
-    journal::{Slice, logarithms_by_round},
+    agent::VisitPiece,
+    journal::{Visit, logarithms_by_round},
 };
 use wirebench_stats::{instance_values, median};
 
@@ -14,14 +14,14 @@ const TOLERANCE: f64 = 0.05;
 /// A difference must be larger than this many standard errors of both sides, and than this many
 /// deviations of the other instances.
 const STANDARD_ERRORS: f64 = 4.0;
-/// The fewest pieces of a long slice, and the fewest short slices, whose scatter is known.
+/// The fewest pieces of a long visit, and the fewest short visits, whose scatter is known.
 const FEWEST: usize = 5;
 /// Fewer instances do not show what the machine did.
 const FEWEST_INSTANCES: usize = 3;
 /// The median absolute deviation of normal noise, in standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
-/// CPU time per request at the end of a long slice.
+/// CPU time per request at the end of a long visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tail {
     /// Its logarithm.
@@ -30,9 +30,9 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Of a slice with this series. None with too few pieces.
-    pub(super) fn of(series: &[SlicePiece]) -> Option<Self> {
-        let value = |piece: &SlicePiece| piece.cpu_ns as f64 / piece.requests as f64;
+    /// Of a visit with this series. None with too few pieces.
+    pub(super) fn of(series: &[VisitPiece]) -> Option<Self> {
+        let value = |piece: &VisitPiece| piece.cpu_ns as f64 / piece.requests as f64;
         let from = series.len() - (series.len() as f64 * TAIL_SHARE) as usize;
         let pieces = series[from..].iter().filter(|piece| piece.requests > 0);
         let values: Vec<f64> = pieces.map(value).filter(|value| *value > 0.0).collect();
@@ -42,20 +42,20 @@ impl Tail {
     }
 }
 
-/// What is known of one instance: the long slices of each pass over all instances, and the short ones.
-pub(super) type Compared = (Vec<Option<Tail>>, Vec<Slice>);
+/// What is known of one instance: the long visits of each pass over all instances, and the short ones.
+pub(super) type Compared = (Vec<Option<Tail>>, Vec<Visit>);
 
-/// For each instance how its slices compare with the long ones, if they differ by more than those of
+/// For each instance how its visits compare with the long ones, if they differ by more than those of
 /// the other instances.
 pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
     let long = |passes: &[Option<Tail>]| {
         median(&passes.iter().flatten().map(|tail| tail.value).collect::<Vec<_>>())
     };
     let by_round =
-        |(_, slices): &Compared| logarithms_by_round(slices, Slice::cpu_ns_per_request, |_| true);
+        |(_, visits): &Compared| logarithms_by_round(visits, Visit::cpu_ns_per_request, |_| true);
     let short = instance_values(&instances.iter().map(by_round).collect::<Vec<_>>());
     let difference = |(index, (passes, _)): (usize, &Compared)| {
-        let short = short[index].filter(|it| it.slices >= FEWEST)?;
+        let short = short[index].filter(|it| it.visits >= FEWEST)?;
         let errors: Vec<f64> = passes.iter().flatten().map(|it| it.error).collect();
         let squares: f64 = errors.iter().map(|error| error.powi(2)).sum();
         let long_error = squares.sqrt() / errors.len() as f64;
@@ -81,11 +81,11 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
 
-    /// Five instances with a noise like that of real servers. The slices of the last one cost so
+    /// Five instances with a noise like that of real servers. The visits of the last one cost so
     /// much, when a long one costs 10 us; the machine takes `machine(round)` times as long for all.
     fn found(
         short: f64,
-        slices: u32,
+        visits: u32,
         machine: impl Fn(u32, u32) -> f64,
         seed: u64,
     ) -> Vec<Option<f64>> {
@@ -94,15 +94,15 @@ mod tests {
         let instances: Vec<Compared> = (0..5)
             .map(|instance| {
                 let own = if instance == 4 { short } else { 1.0 };
-                let piece = |_| SlicePiece { requests: 2000, cpu_ns: (20e6 * noise(0.08)) as u64 };
-                let series: Vec<SlicePiece> = (0..20).map(piece).collect();
-                let slice = |round| Slice {
+                let piece = |_| VisitPiece { requests: 2000, cpu_ns: (20e6 * noise(0.08)) as u64 };
+                let series: Vec<VisitPiece> = (0..20).map(piece).collect();
+                let visit = |round| Visit {
                     round,
                     requests: 10_000,
                     cpu_ns: Some((100e6 * own * machine(instance, round) * noise(0.04)) as u64),
-                    ..Slice::default()
+                    ..Visit::default()
                 };
-                (vec![Tail::of(&series)], (0..slices).map(slice).collect())
+                (vec![Tail::of(&series)], (0..visits).map(visit).collect())
             })
             .collect();
         differing(&instances)
@@ -111,7 +111,7 @@ mod tests {
     const EVEN: fn(u32, u32) -> f64 = |_, _| 1.0;
 
     #[test]
-    fn slices_that_cost_as_much_as_long_ones_are_right() {
+    fn visits_that_cost_as_much_as_long_ones_are_right() {
         let wrong = |short| {
             let is_named = |seed: &u64| found(short, 10, EVEN, *seed).iter().any(Option::is_some);
             (0..400).filter(is_named).count()
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_that_cost_more_or_less_are_found() {
+    fn visits_that_cost_more_or_less_are_found() {
         for (short, reasonable) in [(1.25, 1.15..1.35), (0.8, 0.72..0.88)] {
             let all: Vec<_> = (0..200).map(|seed| found(short, 10, EVEN, seed)).collect();
             let last: Vec<f64> = all.iter().filter_map(|it| it[4]).collect();
@@ -156,26 +156,26 @@ mod tests {
     }
 
     #[test]
-    fn few_slices_few_instances_and_slices_that_were_dropped_prove_nothing() {
+    fn few_visits_few_instances_and_visits_that_were_dropped_prove_nothing() {
         assert_eq!(found(2.0, 4, EVEN, 1), [None; 5]);
         let tail = Some(Tail { value: 0.0, error: 0.001 });
-        let slice = |cpu_ns| Slice { requests: 1, cpu_ns: Some(cpu_ns), ..Slice::default() };
+        let visit = |cpu_ns| Visit { requests: 1, cpu_ns: Some(cpu_ns), ..Visit::default() };
         let of = |cpu_ns| {
-            let slices = (0..8).map(|round| Slice { round, ..slice(cpu_ns) });
-            (vec![tail], slices.collect::<Vec<_>>())
+            let visits = (0..8).map(|round| Visit { round, ..visit(cpu_ns) });
+            (vec![tail], visits.collect::<Vec<_>>())
         };
         assert_eq!(differing(&[of(1), of(1), of(9)])[2].map(f64::round), Some(9.0));
         assert_eq!(differing(&[of(1), of(9)]), [None; 2]);
-        let unknown = |(_, slices): Compared| (Vec::new(), slices);
+        let unknown = |(_, visits): Compared| (Vec::new(), visits);
         assert_eq!(differing(&[of(1), of(9), unknown(of(1))]), [None; 3]);
         assert_eq!(Tail::of(&[]), None);
     }
 
     #[test]
-    fn one_long_slice_of_three_may_be_disturbed() {
+    fn one_long_visit_of_three_may_be_disturbed() {
         let tail = |value| Some(Tail { value, error: 0.001 });
-        let slice = |round| Slice { round, requests: 1, cpu_ns: Some(1), ..Slice::default() };
-        let of = |long: &[Option<Tail>]| (long.to_vec(), (0..8).map(slice).collect::<Vec<_>>());
+        let visit = |round| Visit { round, requests: 1, cpu_ns: Some(1), ..Visit::default() };
+        let of = |long: &[Option<Tail>]| (long.to_vec(), (0..8).map(visit).collect::<Vec<_>>());
         let undisturbed = of(&[tail(0.0), None, tail(0.0)]);
         let found =
             |long: &[_]| differing(&[undisturbed.clone(), undisturbed.clone(), of(long)])[2];

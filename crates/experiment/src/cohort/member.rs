@@ -6,7 +6,7 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_judge::{instance::InstanceEvidence, rest::RESTLESS_SHARE, validity::Processes};
 use wirebench_schema::{
     agent::{LoadProcesses, Windows},
-    journal::{Balance, Distances, Instance, Slice},
+    journal::{Balance, Distances, Instance, Visit},
     load::IdleMode,
 };
 use wirebench_server::{
@@ -38,11 +38,11 @@ pub(super) struct Member<'a> {
     pub(super) children: Children,
     /// Its CPU time since the rounds began.
     pub(super) totals: CpuTotals,
-    /// How much of a slice does not count, in closed loops and with another model.
+    /// How much of a visit does not count, in closed loops and with another model.
     pub(super) discard_ns: [u64; 2],
-    /// The mean latency of the last slices that warmed it up, in closed loops and with another model; 0 if unknown.
+    /// The mean latency of the last visits that warmed it up, in closed loops and with another model; 0 if unknown.
     pub(super) latency_ns: [u64; 2],
-    /// The ends of long slices, by the pass in which they were made; none of one that was dropped.
+    /// The ends of long visits, by the pass in which they were made; none of one that was dropped.
     pub(super) long: Vec<Option<(Tail, Distances)>>,
     /// The facts by which the instance is judged.
     pub(super) evidence: InstanceEvidence,
@@ -65,7 +65,7 @@ impl<'a> Member<'a> {
         let ready = if server.is_service() { Duration::ZERO } else { began.elapsed() };
         let mut config = settings.load_config(cell, &server);
         if settings.idle == IdleMode::Both && settings.fleet.is_none() {
-            // Its CPUs are those of this host, which the slices keep awake or not.
+            // Its CPUs are those of this host, which the visits keep awake or not.
             config.idle = IdleMode::Natural;
         }
         if let Err(reason) = agents.connect(load, &config, Windows::Many, &mut |_| {}) {
@@ -155,11 +155,11 @@ impl<'a> Member<'a> {
     }
 
     /// What shows that it is warm: CPU time per request, or without it the time per request.
-    pub(super) fn warmth(&self, slice: &Slice) -> Option<f64> {
-        let per_request = |time_ns: u64| time_ns as f64 / slice.requests as f64;
+    pub(super) fn warmth(&self, visit: &Visit) -> Option<f64> {
+        let per_request = |time_ns: u64| time_ns as f64 / visit.requests as f64;
         match self.has_processes() {
-            true => slice.cpu_ns_per_request(),
-            false => (slice.requests > 0).then(|| per_request(slice.length_ns)),
+            true => visit.cpu_ns_per_request(),
+            false => (visit.requests > 0).then(|| per_request(visit.length_ns)),
         }
     }
 

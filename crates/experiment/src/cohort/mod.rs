@@ -1,12 +1,12 @@
 //! A cohort: fresh instances of several servers live at the same time, and one agent loads them in
-//! turn, in short slices over connections that stay open.
+//! turn, in short visits over connections that stay open.
 //!
 //! `group` says which cells are measured with the same instances, `order` in
 //! which order those of a round come. `member` is one live server with its connections, `children` are the
 //! processes that it starts and ends meanwhile, `prepare`
-//! brings all of them to the state that is measured (`warm_up`, `discard`), `slice` runs one slice, of which `judge`
+//! brings all of them to the state that is measured (`warm_up`, `discard`), `visit` runs one visit, of which `judge`
 //! decides by clocks whether it counts, `sum` makes the records of the runs.
-//! `drift` finds instances that went on changing, `length` those whose costs depend on how long a slice
+//! `drift` finds instances that went on changing, `length` those whose costs depend on how long a visit
 //! is, and `findings` asks for the two; `supply` is what the
 //! machine lacks for a cohort. `course` is the order of all that.
 
@@ -21,10 +21,10 @@ mod length;
 mod member;
 mod order;
 mod prepare;
-mod slice;
 mod state;
 mod sum;
 mod supply;
+mod visit;
 mod warm_up;
 
 pub(crate) use children::{BETWEEN_LOOKS_IN_ROUNDS, watched};

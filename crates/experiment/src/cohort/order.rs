@@ -1,4 +1,4 @@
-//! The order of the slices within a round: shuffled, and in every second round mirrored, so that what
+//! The order of the visits within a round: shuffled, and in every second round mirrored, so that what
 //! changes evenly over two rounds favours no instance. Pure.
 
 /// The order of `count` instances in each round.

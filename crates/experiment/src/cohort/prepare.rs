@@ -7,7 +7,7 @@ use wirebench_judge::{
     settle::{PILOT_LENGTH, settle_ns},
 };
 use wirebench_schema::{
-    agent::{Recording, SlicePiece},
+    agent::{Recording, VisitPiece},
     id::VariantId,
     load::LoadModel,
     scenario::Scenario,
@@ -18,17 +18,17 @@ use super::{
     discard::common_discard,
     length::Tail,
     member::Member,
-    slice::{Done, Shape},
+    visit::{Done, Shape},
     warm_up::WarmUp,
 };
 
-/// How long a slice is that warms up, and one of a server that was warm soon in its first cohort.
+/// How long a visit is that warms up, and one of a server that was warm soon in its first cohort.
 pub(crate) const WARM_UP_LENGTH: Duration = Duration::from_millis(60);
 const WARM_SOON_LENGTH: Duration = Duration::from_millis(20);
 /// One that seems to settle late is looked at again, and judged by all looks together: noise averages
 /// out, and a server that starts slowly only at times is given what it needs then.
 const PILOTS_MOST: usize = 3;
-/// The least and the most of a slice that is discarded.
+/// The least and the most of a visit that is discarded.
 const DISCARD_LEAST: Duration = Duration::from_millis(5);
 const DISCARD_MOST: Duration = Duration::from_millis(300);
 /// As much of a server that did not settle in its looks, in most cases because the machine changed meanwhile: Go and
@@ -45,9 +45,9 @@ pub(crate) type KnownServers = BTreeMap<Key, KnownServer>;
 #[derive(Debug, Default)]
 pub(crate) struct KnownServer {
     settled: Option<Settled>,
-    /// Its slices cost more than long ones although it seemed to have settled.
+    /// Its visits cost more than long ones although it seemed to have settled.
     is_late: bool,
-    /// Whether all its instances were warm soon, with slices of the full length.
+    /// Whether all its instances were warm soon, with visits of the full length.
     warm_soon: Option<bool>,
     /// The most memory that an instance had; 0 before there was one.
     pub(super) memory_bytes: u64,
@@ -55,16 +55,16 @@ pub(crate) struct KnownServer {
 
 #[derive(Clone, Debug)]
 struct Settled {
-    /// In closed loops and at a rate. None when it had not settled at the end of the longest slice.
+    /// In closed loops and at a rate. None when it had not settled at the end of the longest visit.
     settle_ns: [Option<u64>; 2],
-    /// The long slices that show it; absent of one that is known to settle late.
-    series: Option<Vec<SlicePiece>>,
-    /// How slices compared with a long one of the same instance, if they differed.
+    /// The long visits that show it; absent of one that is known to settle late.
+    series: Option<Vec<VisitPiece>>,
+    /// How visits compared with a long one of the same instance, if they differed.
     length_ratio: Option<f64>,
 }
 
 impl KnownServer {
-    /// Slices of this server differ from a long one by this ratio. Where they cost far more, more is
+    /// Visits of this server differ from a long one by this ratio. Where they cost far more, more is
     /// discarded from now on, and the next cohort compares again.
     pub(super) fn note_length(&mut self, ratio: f64) {
         if ratio > FAR {
@@ -119,10 +119,10 @@ impl RunningCohort<'_> {
             }
             for index in cold {
                 let times = (Duration::ZERO, lengths[index]);
-                let done = self.slice(index, &Shape::new(&cohort.preparing(), 0, times))?;
+                let done = self.visit(index, &Shape::new(&cohort.preparing(), 0, times))?;
                 let member = &mut self.members[index];
                 let done = done.inspect(|done| member.latency_ns[0] = done.latency_ns());
-                let value = done.and_then(|done| member.warmth(&done.slice));
+                let value = done.and_then(|done| member.warmth(&done.visit));
                 warm[index].add(value, lengths[index].as_nanos() as u64);
             }
         }
@@ -139,7 +139,7 @@ impl RunningCohort<'_> {
         for model in workloads.iter().map(|it| &it.model).filter(|it| **it != LoadModel::Closed) {
             for index in 0..self.members.len() {
                 let shape = Shape::new(model, 0, (Duration::ZERO, WARM_UP_LENGTH));
-                if let Some(done) = self.slice(index, &shape)? {
+                if let Some(done) = self.visit(index, &shape)? {
                     self.members[index].latency_ns[1] = done.latency_ns();
                 }
             }
@@ -147,7 +147,7 @@ impl RunningCohort<'_> {
         self.pilot(known)
     }
 
-    /// Sets how much of each server's slices is discarded. Where one is not known yet, all are looked
+    /// Sets how much of each server's visits is discarded. Where one is not known yet, all are looked
     /// at, because they are compared with each other.
     fn pilot(&mut self, known: &mut KnownServers) -> Result<(), String> {
         let cohort = self.cohort;
@@ -186,7 +186,7 @@ impl RunningCohort<'_> {
         Ok(())
     }
 
-    /// Makes passes of long slices over the servers, and notes how long each one that is not known yet
+    /// Makes passes of long visits over the servers, and notes how long each one that is not known yet
     /// needed to settle. Between two looks at a server the others are loaded, as in a round. One that settles late in
     /// closed loops may be at its pace at once at a rate, and is looked at there too.
     fn settle(&mut self, known: &mut KnownServers) -> Result<(), String> {
@@ -195,11 +195,11 @@ impl RunningCohort<'_> {
             (0..self.members.len()).filter(|it| self.members[*it].has_processes()).collect();
         let others = cohort.workloads().into_iter().map(|it| it.model.clone());
         let at_rate = others.into_iter().find(|it| *it != cohort.preparing());
-        let mut seen: Vec<[Vec<SlicePiece>; 2]> = vec![Default::default(); self.members.len()];
+        let mut seen: Vec<[Vec<VisitPiece>; 2]> = vec![Default::default(); self.members.len()];
         for (place, model) in [Some(cohort.preparing()), at_rate].iter().flatten().enumerate() {
             for _ in 0..PILOTS_MOST {
                 for index in &open {
-                    if let Some(done) = self.long_slice(*index, model)? {
+                    if let Some(done) = self.long_visit(*index, model)? {
                         add(&mut seen[*index][place], &done.report.series);
                     }
                 }
@@ -225,28 +225,28 @@ impl RunningCohort<'_> {
         Ok(())
     }
 
-    /// One long slice; short ones are compared with the end of those that prepare.
-    pub(super) fn long_slice(
+    /// One long visit; short ones are compared with the end of those that prepare.
+    pub(super) fn long_visit(
         &mut self,
         index: usize,
         model: &LoadModel,
     ) -> Result<Option<Done>, String> {
         let shape = Shape::new(model, 0, (Duration::ZERO, PILOT_LENGTH));
-        let done = self.slice(index, &Shape { recording: Recording::Series, ..shape })?;
+        let done = self.visit(index, &Shape { recording: Recording::Series, ..shape })?;
         if *model != self.cohort.preparing() {
             return Ok(done);
         }
         let member = &mut self.members[index];
-        let counts = done.as_ref().filter(|done| done.slice.dropped.is_none());
-        let tail = |it: &Done| Some((Tail::of(&it.report.series)?, it.slice.distances.clone()));
+        let counts = done.as_ref().filter(|done| done.visit.dropped.is_none());
+        let tail = |it: &Done| Some((Tail::of(&it.report.series)?, it.visit.distances.clone()));
         member.long.push(counts.and_then(tail));
         Ok(done)
     }
 }
 
-/// Adds the series of a slice to the sum of those of others like it.
-fn add(sum: &mut Vec<SlicePiece>, series: &[SlicePiece]) {
-    sum.resize(sum.len().max(series.len()), SlicePiece::default());
+/// Adds the series of a visit to the sum of those of others like it.
+fn add(sum: &mut Vec<VisitPiece>, series: &[VisitPiece]) {
+    sum.resize(sum.len().max(series.len()), VisitPiece::default());
     for (sum, piece) in sum.iter_mut().zip(series) {
         sum.requests += piece.requests;
         sum.cpu_ns += piece.cpu_ns;

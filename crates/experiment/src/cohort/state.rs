@@ -1,9 +1,9 @@
-//! The state of the machine in which most slices of a cohort were: figures are compared within it only. Pure.
+//! The state of the machine in which most visits of a cohort were: figures are compared within it only. Pure.
 
 use wirebench_schema::journal::Distances;
 use wirebench_stats::states::States;
 
-/// Whether a slice was in the state in which most of `all` were. Always so on a machine that does not change.
+/// Whether a visit was in the state in which most of `all` were. Always so on a machine that does not change.
 pub(super) fn in_most_common(all: &[&Distances]) -> impl Fn(&Distances) -> bool + use<> {
     let readings: Vec<&[u32]> = all.iter().filter_map(|it| it.readings()).flatten().collect();
     let states = States::of(&readings);
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_slices_of_the_most_common_state_are_compared() {
+    fn only_visits_of_the_most_common_state_are_compared() {
         let at = |before, after| Distances {
             distance_ns_before: vec![before],
             distance_ns_after: vec![after],

@@ -1,4 +1,4 @@
-//! The records of the runs of a cohort, made of their slices.
+//! The records of the runs of a cohort, made of their visits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wirebench_judge::{
@@ -7,7 +7,7 @@ use wirebench_judge::{
     validity::{self, Evidence, ServerEnd},
 };
 use wirebench_schema::{
-    journal::{Cost, Measurement, Outcome, Owner, ProgramShare, Run, Slice},
+    journal::{Cost, Measurement, Outcome, Owner, ProgramShare, Run, Visit},
     load::{LoadModel, LoadReport},
 };
 use wirebench_server::{
@@ -16,9 +16,9 @@ use wirebench_server::{
 };
 
 use super::{
-    course::{Cohort, Rounds, Slices},
+    course::{Cohort, Rounds, Visits},
     member::Ended,
-    slice::{Done, share_of},
+    visit::{Done, share_of},
 };
 use crate::{
     evidence::judged,
@@ -42,12 +42,12 @@ impl Cohort<'_> {
                 (Some(reason), _) | (_, Err(reason)) => return failed(reason.clone()),
             };
             let key = (ended.member.load, cell.workload.name.clone());
-            let of = |slices: &'r Slices| slices.get(&key).map_or(&[][..], Vec::as_slice);
+            let of = |visits: &'r Visits| visits.get(&key).map_or(&[][..], Vec::as_slice);
             let parts = Parts {
                 settings: self.settings,
                 cell,
                 ended,
-                slices: of(&rounds.slices),
+                visits: of(&rounds.visits),
                 natural: of(&rounds.natural),
                 programs: &rounds.programs,
             };
@@ -79,7 +79,7 @@ pub(super) struct Parts<'a> {
     pub(super) settings: &'a RunSettings,
     pub(super) cell: &'a Cell<'a>,
     pub(super) ended: &'a Ended<'a>,
-    pub(super) slices: &'a [Done],
+    pub(super) visits: &'a [Done],
     /// Further ones, in which idle CPUs sleep.
     pub(super) natural: &'a [Done],
     /// Other programs that were seen during the rounds.
@@ -89,17 +89,17 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The measurement, or why there is none.
     pub(super) fn measurement(self) -> Result<Measurement, String> {
-        let [mut slices, mut natural_slices] = [self.slices, self.natural].map(with_children);
-        let counted: BTreeSet<u64> = Slice::counted(&slices).iter().map(|it| it.start_ns).collect();
-        let counts = |done: &&Done| counted.contains(&done.slice.start_ns);
-        let kept: Vec<&Done> = self.slices.iter().filter(counts).collect();
-        let own = Slice::counted(&slices);
+        let [mut visits, mut natural_visits] = [self.visits, self.natural].map(with_children);
+        let counted: BTreeSet<u64> = Visit::counted(&visits).iter().map(|it| it.start_ns).collect();
+        let counts = |done: &&Done| counted.contains(&done.visit.start_ns);
+        let kept: Vec<&Done> = self.visits.iter().filter(counts).collect();
+        let own = Visit::counted(&visits);
         let loads: Vec<LoadReport> = kept.iter().map(|it| it.report.report.clone()).collect();
-        let load = LoadReport::merge(&loads).ok_or("no slice of it was carried out")?;
+        let load = LoadReport::merge(&loads).ok_or("no visit of it was carried out")?;
         if load.requests == 0 {
             return Err(validity::nothing_answered(&load));
         }
-        let stderr_bytes = self.slices.iter().map(|it| it.output_bytes).sum();
+        let stderr_bytes = self.visits.iter().map(|it| it.output_bytes).sum();
         let evidence = Evidence {
             phase: self.cell.workload.phase,
             windows: loads.len(),
@@ -116,12 +116,12 @@ impl Parts<'_> {
         };
         if !self.ended.processes.are_known() {
             // What is known is only a part.
-            let all = slices.iter_mut().chain(&mut natural_slices);
-            all.for_each(|slice| slice.cpu_ns = None);
+            let all = visits.iter_mut().chain(&mut natural_visits);
+            all.for_each(|visit| visit.cpu_ns = None);
         }
         Ok(Measurement {
-            slices,
-            natural_slices,
+            visits,
+            natural_visits,
             instance: Some(self.ended.member.instance),
             ..judged(&self.cell.subject.variant.id, self.cell.copy, evidence)
         })
@@ -137,15 +137,15 @@ impl Parts<'_> {
             ran_ns: ran_ns(kept),
         };
         InstanceEvidence {
-            slices: self.slices.iter().map(|it| it.clocks).collect(),
+            visits: self.visits.iter().map(|it| it.clocks).collect(),
             workers: is_closed.then(workers),
             length_ratio: evidence.length_ratio.filter(|_| is_closed),
             ..evidence.clone()
         }
     }
 
-    fn cost(&self, kept: &[&Done], own: &[&Slice], load: &LoadReport) -> Cost {
-        let sum = |of: fn(&Slice) -> u64| own.iter().map(|it| of(it)).sum::<u64>() as f64;
+    fn cost(&self, kept: &[&Done], own: &[&Visit], load: &LoadReport) -> Cost {
+        let sum = |of: fn(&Visit) -> u64| own.iter().map(|it| of(it)).sum::<u64>() as f64;
         let known: Option<u64> = own.iter().map(|it| it.cpu_ns).sum();
         let busiest_ns =
             kept.iter().map(|it| since(it, Threads::busiest_since) as f64 * counted(it)).sum();
@@ -162,12 +162,12 @@ impl Parts<'_> {
         whole_cost((known.unwrap_or(0), is_known), use_of_threads, at_end, window, busy_cpus)
     }
 
-    /// The programs that were seen during the rounds, and wirebench by what it used within the slices.
+    /// The programs that were seen during the rounds, and wirebench by what it used within the visits.
     fn programs(&self) -> Vec<ProgramShare> {
-        let sum = |of: fn(&Done) -> u64| self.slices.iter().map(of).sum::<u64>() as f64;
+        let sum = |of: fn(&Done) -> u64| self.visits.iter().map(of).sum::<u64>() as f64;
         let share =
-            sum(|it| it.own_ns) / sum(|it| it.slice.discard_ns + it.slice.length_ns).max(1.0);
-        let (name, owner) = match self.slices.iter().any(|it| it.output_bytes > 0) {
+            sum(|it| it.own_ns) / sum(|it| it.visit.discard_ns + it.visit.length_ns).max(1.0);
+        let (name, owner) = match self.visits.iter().any(|it| it.output_bytes > 0) {
             false => ("wirebench", Owner::Wirebench),
             true => ("wirebench, which reads the server's output,", Owner::Log),
         };
@@ -177,20 +177,20 @@ impl Parts<'_> {
     }
 }
 
-/// The slices with what ended children have used. The kernel counts that in ticks, so the ratio to the
-/// living processes' time is taken over all slices, of which each has its share.
-fn with_children(slices: &[Done]) -> Vec<Slice> {
-    let sum = |of: fn(&Done) -> u64| slices.iter().map(of).sum::<u64>() as f64;
+/// The visits with what ended children have used. The kernel counts that in ticks, so the ratio to the
+/// living processes' time is taken over all visits, of which each has its share.
+fn with_children(visits: &[Done]) -> Vec<Visit> {
+    let sum = |of: fn(&Done) -> u64| visits.iter().map(of).sum::<u64>() as f64;
     let (ended_ns, whole_ns) = (sum(|it| it.ended_ns), sum(|it| it.report.cpu.whole_ns));
     let factor = 1.0 + ended_ns / whole_ns.max(1.0);
-    let with_children = |done: &Done| Slice {
-        cpu_ns: done.slice.cpu_ns.map(|cpu_ns| share_of(cpu_ns, factor)),
-        ..done.slice.clone()
+    let with_children = |done: &Done| Visit {
+        cpu_ns: done.visit.cpu_ns.map(|cpu_ns| share_of(cpu_ns, factor)),
+        ..done.visit.clone()
     };
-    slices.iter().map(with_children).collect()
+    visits.iter().map(with_children).collect()
 }
 
-/// What `of` says of the server's threads during the whole slice.
+/// What `of` says of the server's threads during the whole visit.
 fn since(done: &Done, of: fn(&Threads, &Threads) -> u64) -> u64 {
     let (before, after) = &done.details;
     of(&after.threads, &before.threads)
@@ -201,7 +201,7 @@ fn counted(done: &Done) -> f64 {
     done.report.cpu.counted_ns.unwrap_or(0) as f64 / done.report.cpu.whole_ns.max(1) as f64
 }
 
-/// How long each thread of the server ran in these slices.
+/// How long each thread of the server ran in these visits.
 fn ran_ns(kept: &[&Done]) -> Vec<u64> {
     let mut sums: BTreeMap<i32, u64> = BTreeMap::new();
     for (before, after) in kept.iter().map(|done| &done.details) {

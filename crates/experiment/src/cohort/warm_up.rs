@@ -1,20 +1,20 @@
-//! When a server is warm, from the CPU time per request of its slices. Pure.
+//! When a server is warm, from the CPU time per request of its visits. Pure.
 //!
 //! A compiler at run time, a collector of garbage and a cache need a while, and each a different one:
-//! a server is warm when its best slice gets no better. What disturbs a slice makes it cost more, so noise
+//! a server is warm when its best visit gets no better. What disturbs a visit makes it cost more, so noise
 //! neither makes a change look small nor delays the end.
 
-/// By how much the last slices must beat those before, as a share, for the server to be cold, or be worse for it not
+/// By how much the last visits must beat those before, as a share, for the server to be cold, or be worse for it not
 /// to be steady.
 const GAIN: f64 = 0.03;
-/// How many slices in a row must bring no gain.
+/// How many visits in a row must bring no gain.
 const WITHOUT_GAIN: usize = 2;
-/// The best of this many slices is compared with the best of as many before.
+/// The best of this many visits is compared with the best of as many before.
 const TOGETHER: usize = 4;
-/// After how many slices at most a server was warm soon. One that compiles needs far more.
+/// After how many visits at most a server was warm soon. One that compiles needs far more.
 const SOON: usize = 4;
 
-/// The slices that have warmed one server.
+/// The visits that have warmed one server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmUp {
     values: Vec<f64>,
@@ -22,7 +22,7 @@ pub(crate) struct WarmUp {
 }
 
 impl WarmUp {
-    /// One more slice, with its CPU time per request if there was any.
+    /// One more visit, with its CPU time per request if there was any.
     pub(crate) fn add(&mut self, cpu_ns_per_request: Option<f64>, load_ns: u64) {
         self.spent_ns += load_ns;
         self.values.extend(cpu_ns_per_request);
@@ -35,14 +35,14 @@ impl WarmUp {
         !before.is_empty() && best(last) >= best(before) * (1.0 - GAIN)
     }
 
-    /// Whether its last slices cost neither less nor more than those before.
+    /// Whether its last visits cost neither less nor more than those before.
     pub(crate) fn is_steady(&self) -> bool {
         let mut best = self.values.rchunks_exact(TOGETHER).map(best);
         let (Some(last), Some(before)) = (best.next(), best.next()) else { return false };
         (last / before - 1.0).abs() <= GAIN
     }
 
-    /// True if it is warm, and hardly a slice brought a gain.
+    /// True if it is warm, and hardly a visit brought a gain.
     pub(super) fn is_warm_soon(&self) -> bool {
         self.is_warm() && self.values.len() <= SOON
     }
@@ -56,8 +56,8 @@ fn best(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// After how many slices a server with these values is warm.
-    fn slices(values: impl Iterator<Item = f64>) -> Option<usize> {
+    /// After how many visits a server with these values is warm.
+    fn visits(values: impl Iterator<Item = f64>) -> Option<usize> {
         let mut warm_up = WarmUp::default();
         values.take(40).position(|value| {
             warm_up.add(Some(value), 1);
@@ -66,12 +66,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_needs_nothing_is_warm_after_three_slices() {
-        assert_eq!(slices(std::iter::repeat(5.0)), Some(2));
+    fn a_server_that_needs_nothing_is_warm_after_three_visits() {
+        assert_eq!(visits(std::iter::repeat(5.0)), Some(2));
     }
 
     #[test]
-    fn one_is_warm_soon_if_hardly_a_slice_brought_a_gain() {
+    fn one_is_warm_soon_if_hardly_a_visit_brought_a_gain() {
         let after = |values: &[f64]| {
             let mut warm_up = WarmUp::default();
             values.iter().for_each(|value| warm_up.add(Some(*value), 1));
@@ -84,22 +84,22 @@ mod tests {
     #[test]
     fn one_that_compiles_is_warm_when_it_has() {
         let compiling = (0..).map(|n| 5.0 + 20.0 * (-f64::from(n) / 3.0).exp());
-        let found = slices(compiling).unwrap();
+        let found = visits(compiling).unwrap();
         assert!((9..=20).contains(&found), "{found}");
     }
 
     #[test]
     fn noise_makes_no_change_look_small_and_delays_nothing() {
         let noise = |n: i32| if n % 2 == 0 { 1.0 } else { 1.4 };
-        assert_eq!(slices((0..).map(|n| 100.0 * 0.9_f64.powi(n) * noise(n))), None);
-        assert_eq!(slices((0..).map(|n| 100.0 * noise(n))), Some(2));
+        assert_eq!(visits((0..).map(|n| 100.0 * 0.9_f64.powi(n) * noise(n))), None);
+        assert_eq!(visits((0..).map(|n| 100.0 * noise(n))), Some(2));
     }
 
     #[test]
     fn a_server_that_gets_cheaper_or_more_expensive_is_not_steady() {
-        let is_steady = |cost: &dyn Fn(i32) -> f64, slices: i32| {
+        let is_steady = |cost: &dyn Fn(i32) -> f64, visits: i32| {
             let mut warm_up = WarmUp::default();
-            (0..slices).for_each(|n| warm_up.add(Some(cost(n)), 1));
+            (0..visits).for_each(|n| warm_up.add(Some(cost(n)), 1));
             warm_up.is_steady()
         };
         assert!(is_steady(&|_| 5.0, 8) && !is_steady(&|_| 5.0, 7));

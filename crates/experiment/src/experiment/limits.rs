@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_added_while_blocks_lack_slices_in_the_state_that_is_compared() {
+    fn pairs_are_added_while_blocks_lack_visits_in_the_state_that_is_compared() {
         let ends = |limits: Limits, blocks, complete| {
             limits.end(&Done { complete, ..done(blocks, 9, None) })
         };

@@ -108,7 +108,7 @@ impl Attempt<'_> {
         Ok(is_cold.then(|| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)))
     }
 
-    /// A slice of the load that is measured afterwards, at a constant rate: a closed loop ends at another state of
+    /// A visit of the load that is measured afterwards, at a constant rate: a closed loop ends at another state of
     /// caches and batches, and a rate that changes is never steady.
     fn order(&self, server: &Server, stop: Stop) -> WindowOrder {
         let pids = numbers(&server.tree());

@@ -19,7 +19,7 @@ pub struct Throttled(BTreeMap<PathBuf, u64>);
 impl Throttled {
     /// Reads it; nothing where no group has a limit, or where it cannot be read.
     pub fn read() -> Self {
-        // A process seldom changes its group, and this is read after every slice.
+        // A process seldom changes its group, and this is read after every visit.
         static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| cpu_statistics(Path::new("/")));
         Self::of(&FILES)
     }

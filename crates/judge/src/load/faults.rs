@@ -21,7 +21,7 @@ const ENOUGH_OF_MEDIAN: u64 = 100;
 /// Samples of which ten lie beyond the 99th percentile.
 const ENOUGH_SAMPLES: u64 = 1000;
 /// A thread that looks at its connections this much too late was stopped or had no CPU: it is
-/// longer than a time slice of the kernel's scheduler.
+/// longer than a time visit of the kernel's scheduler.
 const STALL_NS: u64 = 10_000_000;
 /// From this share of the window on, delays are the 99th percentile of what is due in it.
 const STALL_SHARE: f64 = 0.01;

@@ -332,7 +332,7 @@ fn each_weakness_has_its_caution() {
 }
 
 #[test]
-fn connections_that_one_slice_served_unevenly_are_a_reason_of_the_whole() {
+fn connections_that_one_visit_served_unevenly_are_a_reason_of_the_whole() {
     let part = |jain_index| LoadReport {
         requests: 40,
         connections_made: 4,

@@ -60,7 +60,7 @@ pub struct Evidence {
     pub cost: Cost,
     pub placement: Placement,
     pub end: ServerEnd,
-    /// What others took from the sides; nothing in a cohort, whose slices have clocks of their own.
+    /// What others took from the sides; nothing in a cohort, whose visits have clocks of their own.
     pub machine: MachineUse,
     /// The programs that were seen on the CPUs meanwhile.
     pub programs: Vec<ProgramShare>,
@@ -79,7 +79,7 @@ pub struct ServerEnd {
     pub forced: bool,
     /// Processes that it left, each with its number and name.
     pub left_behind: Vec<String>,
-    /// Bytes that it wrote to its outputs; of a server in a cohort, within slices of the load.
+    /// Bytes that it wrote to its outputs; of a server in a cohort, within visits of the load.
     pub stderr_bytes: u64,
     /// Whether it was a service, which was neither started nor stopped.
     pub runs_on: bool,

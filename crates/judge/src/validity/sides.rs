@@ -40,7 +40,7 @@ pub(super) fn cost(evidence: &Evidence) -> Vec<Reason> {
             let why = "ended without being waited for: SIGCHLD ignored or SA_NOCLDWAIT set";
             Some((Some(lost as f64), format!("{lost} {why}")))
         }
-        Processes::Unread => Some((None, "between two slices".to_owned())),
+        Processes::Unread => Some((None, "between two visits".to_owned())),
         Processes::Same | Processes::Changed => None,
     };
     if let Some((lost, detail)) = unknown {

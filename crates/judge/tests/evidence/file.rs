@@ -9,7 +9,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
 };
-use wirebench_judge::{instance::InstanceEvidence, slices::SliceClocks, validity::Evidence};
+use wirebench_judge::{instance::InstanceEvidence, validity::Evidence, visits::VisitClocks};
 use wirebench_schema::{
     journal::{Reason, ReasonKind},
     load::LatencySummary,
@@ -117,15 +117,15 @@ fn without_histograms(evidence: &Evidence) -> Evidence {
     cut
 }
 
-/// The facts that are not those of nothing. Elements of lists are whole, except clocks of slices, which are many.
+/// The facts that are not those of nothing. Elements of lists are whole, except clocks of visits, which are many.
 fn difference(facts: Value) -> Value {
     let mut facts = differing(facts, &json!(Evidence::default()));
     if let Some(instance) = facts.get_mut("instance") {
         *instance = differing(instance.take(), &json!(InstanceEvidence::default()));
-        for list in ["slices", "parked"] {
+        for list in ["visits", "parked"] {
             let clocks = instance.get_mut(list).and_then(Value::as_array_mut);
             for clocks in clocks.into_iter().flatten() {
-                *clocks = differing(clocks.take(), &json!(SliceClocks::default()));
+                *clocks = differing(clocks.take(), &json!(VisitClocks::default()));
             }
         }
     }

@@ -25,8 +25,8 @@ pub fn outlook(
     let looks: Vec<PlannedLook> = due.map(look).collect();
     let load = PlannedLoad {
         cohorts: cohorts as usize,
-        slices: 1,
-        slice_variance: 0.0,
+        visits: 1,
+        visit_variance: 0.0,
         instance_variance: variance,
         instances: [INSTANCES as usize; 2],
     };

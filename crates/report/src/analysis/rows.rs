@@ -26,7 +26,7 @@ use wirebench_stats::PlannedLook;
 use super::{
     Comparison, Machine, MachineStates, Margins, Metric, MetricFacts, Sort,
     looks::looks,
-    slices::{self, FromSlices, OF_ONE_STATE},
+    visits::{self, FromVisits, OF_ONE_STATE},
 };
 use crate::table_units::numbered;
 
@@ -94,9 +94,9 @@ pub struct Row<'a> {
     pub(crate) asked_for: Vec<ReasonKind>,
     /// Cost of waking for a request, if it was measured in both idle modes.
     pub(crate) waking: Option<WakeUpPrice>,
-    /// What the slices of its runs say together, where they have some.
-    pub(super) from_slices: FromSlices,
-    /// Whether only slices of one state of the machine count.
+    /// What the visits of its runs say together, where they have some.
+    pub(super) from_visits: FromVisits,
+    /// Whether only visits of one state of the machine count.
     pub(super) in_one_state: bool,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn conditions(journal: &Journal) -> BTreeSet<String> {
     reasons.filter(|it| asked_for.contains(&it.kind)).map(Reason::brief).collect()
 }
 
-/// The rows of one workload, with slices of the state that is chosen.
+/// The rows of one workload, with visits of the state that is chosen.
 pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> WorkloadRows<'a> {
     let journal = machine.journal;
     let rate = journal.rates.iter().find(|rate| rate.workload == workload.name);
@@ -148,7 +148,7 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
         rows.extend(copies.map(|((variant, copy), runs)| {
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
             let (variant, copy, class) = (*variant, *copy, described.class);
-            let (from_slices, in_one_state, waking) = (FromSlices::new(), false, None);
+            let (from_visits, in_one_state, waking) = (FromVisits::new(), false, None);
             let (role, asked_for) = (Role::Entrant, asked_for(journal));
             Row {
                 variant,
@@ -159,7 +159,7 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
                 warm_up,
                 asked_for,
                 waking,
-                from_slices,
+                from_visits,
                 in_one_state,
             }
         }));
@@ -181,7 +181,7 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
     };
     let alone: Vec<usize> = (0..rows.len()).filter(|index| is_alone(&rows[*index])).collect();
     alone.into_iter().for_each(|index| rows[index].role = Role::SecondWithoutFirst);
-    slices::fill(&mut rows, machine, machine.filter(&workload.name));
+    visits::fill(&mut rows, machine, machine.filter(&workload.name));
     let at_rate = rate.map(|rate| workload.at_rate(rate.requests_per_second));
     let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
     WorkloadRows {
@@ -271,7 +271,7 @@ impl Row<'_> {
         if !(self.in_one_state && OF_ONE_STATE.contains(&metric)) {
             values.extend(self.runs.iter().filter_map(of_run));
         }
-        values.extend(self.from_slices.get(&metric).into_iter().flatten());
+        values.extend(self.from_visits.get(&metric).into_iter().flatten());
         let void = void_cohorts(&self.runs, metric.is_tail(), &self.asked_for);
         values.retain(|cohort, _| !void.contains(cohort));
         values

@@ -1,13 +1,13 @@
-//! The states of the machine during a run, and which slices are compared: those of one state, because ratios
+//! The states of the machine during a run, and which visits are compared: those of one state, because ratios
 //! between servers differ from one to the other. Only the probe's readings decide, never results.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use wirebench_schema::journal::{Counts, Distances, Journal, Measurement, Run, Slice};
-use wirebench_stats::states::{States, fewest_slices, least};
+use wirebench_schema::journal::{Counts, Distances, Journal, Measurement, Run, Visit};
+use wirebench_stats::states::{States, fewest_visits, least};
 
-/// Slices that every instance of a cohort has in the chosen state, for the cohort to be complete.
+/// Visits that every instance of a cohort has in the chosen state, for the cohort to be complete.
 const COMPLETE: usize = 2;
 
 /// The states of a run, and the chosen one.
@@ -19,7 +19,7 @@ pub(crate) struct Machine<'a> {
     pub(super) journal: &'a Journal,
 }
 
-/// Which slices of a workload are compared.
+/// Which visits of a workload are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filter {
     pub(super) state: usize,
@@ -34,28 +34,28 @@ pub struct MachineStates {
     pub compared: Option<StateShare>,
     /// The others.
     pub others: Vec<StateShare>,
-    /// Slices in which the state changed, or that were not probed.
-    #[serde(rename = "slices_mixed")]
+    /// Visits in which the state changed, or that were not probed.
+    #[serde(rename = "visits_mixed")]
     pub mixed: usize,
-    /// Cohorts in which every instance has at least two slices in the compared state.
+    /// Cohorts in which every instance has at least two visits in the compared state.
     pub cohorts_complete: usize,
-    /// Whether all slices are compared although there are several states: too few cohorts have slices of all
+    /// Whether all visits are compared although there are several states: too few cohorts have visits of all
     /// instances in one.
     pub is_mixed: bool,
 }
 
-/// One state, and how many slices that count were in it.
+/// One state, and how many visits that count were in it.
 #[derive(Clone, Debug, JsonSchema, PartialEq, Serialize)]
 pub struct StateShare {
     /// Its number; the nearest is 0.
     pub state: usize,
     /// The median distance of each pair of CPUs.
     pub distance_ns: Vec<f64>,
-    /// The slices of all instances.
-    pub slices: usize,
+    /// The visits of all instances.
+    pub visits: usize,
 }
 
-/// How many slices that count each instance of a load has in each state, by workload, block and cohort.
+/// How many visits that count each instance of a load has in each state, by workload, block and cohort.
 type Cohorts<'a> = BTreeMap<(&'a str, u32, u32), Vec<Vec<usize>>>;
 
 impl<'a> Machine<'a> {
@@ -75,13 +75,13 @@ impl<'a> Machine<'a> {
         Self { chosen: Some(state), ..self.clone() }
     }
 
-    /// The state whose slices alone are compared of this workload; none if all are.
+    /// The state whose visits alone are compared of this workload; none if all are.
     pub(crate) fn filter(&self, workload: &str) -> Option<Filter> {
         let state = self.chosen?;
-        fewest_slices(&self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
+        fewest_visits(&self.cohorts_of(workload), state).map(|fewest| Filter { state, fewest })
     }
 
-    /// True of the distances of slices that are compared: of all without a filter.
+    /// True of the distances of visits that are compared: of all without a filter.
     pub(crate) fn keep(&self, filter: Option<Filter>) -> impl Fn(&Distances) -> bool {
         move |it| {
             filter.is_none_or(|filter| self.states.during(it.readings()) == Some(filter.state))
@@ -101,7 +101,7 @@ impl<'a> Machine<'a> {
         let of = |state: usize| StateShare {
             state,
             distance_ns: self.states.distance_ns(state).to_vec(),
-            slices: counts.get(&Some(state)).copied().unwrap_or(0),
+            visits: counts.get(&Some(state)).copied().unwrap_or(0),
         };
         let complete =
             |state| self.cohorts_of(workload).filter(|it| least(it, state) >= COMPLETE).count();
@@ -145,8 +145,8 @@ fn counting(journal: &Journal) -> impl Iterator<Item = &Run> {
     journal.runs.iter().filter(|run| run.counts == Counts::Yes)
 }
 
-/// Where the CPUs were in each slice that counts, or in the only window of a run.
+/// Where the CPUs were in each visit that counts, or in the only window of a run.
 fn distances(measured: &Measurement) -> impl Iterator<Item = &Distances> {
-    let window = measured.slices.is_empty().then_some(&measured.distances);
-    window.into_iter().chain(Slice::counted(&measured.slices).into_iter().map(|it| &it.distances))
+    let window = measured.visits.is_empty().then_some(&measured.distances);
+    window.into_iter().chain(Visit::counted(&measured.visits).into_iter().map(|it| &it.distances))
 }

@@ -1,7 +1,7 @@
 //! The cost of waking a server: how much more its requests take where idle CPUs sleep. It is in no comparison.
 
 use wirebench_judge::standing::void_cohorts;
-use wirebench_schema::journal::{Distances, Measurement, Slice, WakeUpPrice};
+use wirebench_schema::journal::{Distances, Measurement, Visit, WakeUpPrice};
 use wirebench_stats::median;
 
 use super::Row;
@@ -11,25 +11,25 @@ pub(super) fn waking(row: &Row<'_>, keep: &impl Fn(&Distances) -> bool) -> Optio
     let void = void_cohorts(&row.runs, false, &row.asked_for);
     let valid = row.runs.iter().filter(|run| !void.contains(&run.cohort()));
     let pairs = valid.filter_map(|run| run.outcome.measured()).flat_map(pairs);
-    let pairs: Vec<[&Slice; 2]> =
+    let pairs: Vec<[&Visit; 2]> =
         pairs.filter(|pair| pair.iter().all(|it| keep(&it.distances))).collect();
-    let added = |of: fn(&Slice) -> Option<f64>| {
+    let added = |of: fn(&Visit) -> Option<f64>| {
         let added = pairs.iter().filter_map(|[awake, natural]| Some(of(natural)? - of(awake)?));
         median(&added.collect::<Vec<f64>>())
     };
     Some(WakeUpPrice {
-        cpu_ns: added(Slice::cpu_ns_per_request)?,
+        cpu_ns: added(Visit::cpu_ns_per_request)?,
         latency_ns: added(|it| Some(it.latency_ns_p50? as f64))?,
     })
 }
 
-/// The slices of both modes in each round, awake first, where neither was dropped.
-fn pairs(measured: &Measurement) -> impl Iterator<Item = [&Slice; 2]> {
-    let is_pair = |[awake, natural]: &[&Slice; 2]| {
+/// The visits of both modes in each round, awake first, where neither was dropped.
+fn pairs(measured: &Measurement) -> impl Iterator<Item = [&Visit; 2]> {
+    let is_pair = |[awake, natural]: &[&Visit; 2]| {
         awake.round == natural.round && awake.dropped.is_none() && natural.dropped.is_none()
     };
-    let natural = |awake| measured.natural_slices.iter().map(move |natural| [awake, natural]);
-    measured.slices.iter().flat_map(natural).filter(is_pair)
+    let natural = |awake| measured.natural_visits.iter().map(move |natural| [awake, natural]);
+    measured.visits.iter().flat_map(natural).filter(is_pair)
 }
 
 #[cfg(test)]
@@ -38,27 +38,27 @@ mod tests {
     use crate::{analysis::Analysis, fixtures};
     use wirebench_schema::journal::{Outcome, ReasonKind};
 
-    /// A slice of 1000 requests that take this many microseconds of CPU, and ten times that each.
-    fn slice(round: u32, cpu_us: u64) -> Slice {
+    /// A visit of 1000 requests that take this many microseconds of CPU, and ten times that each.
+    fn visit(round: u32, cpu_us: u64) -> Visit {
         let cpu_ns = Some(cpu_us * 1_000_000);
-        Slice {
+        Visit {
             round,
             requests: 1000,
             cpu_ns,
             latency_ns_p50: Some(cpu_us * 10_000),
-            ..Slice::default()
+            ..Visit::default()
         }
     }
 
     #[test]
-    fn waking_is_the_difference_of_slices_of_one_round_and_moves_no_other_figure() {
+    fn waking_is_the_difference_of_visits_of_one_round_and_moves_no_other_figure() {
         let awake = |journal: &mut wirebench_schema::journal::Journal, has_both: bool| {
             for (run, base) in journal.runs.iter_mut().zip(5..) {
                 let Outcome::Measured(measured) = &mut run.outcome else { continue };
-                measured.slices = (0..3).map(|round| slice(round, base)).collect();
-                let dropped = Slice { dropped: Some(ReasonKind::Stolen), ..slice(0, 900) };
-                let natural = [dropped, slice(1, base + 4), slice(2, base + 4), slice(7, 800)];
-                measured.natural_slices = natural.into_iter().filter(|_| has_both).collect();
+                measured.visits = (0..3).map(|round| visit(round, base)).collect();
+                let dropped = Visit { dropped: Some(ReasonKind::Stolen), ..visit(0, 900) };
+                let natural = [dropped, visit(1, base + 4), visit(2, base + 4), visit(7, 800)];
+                measured.natural_visits = natural.into_iter().filter(|_| has_both).collect();
             }
         };
         let (mut one, mut both) = (fixtures::cost_pair(1.2), fixtures::cost_pair(1.2));

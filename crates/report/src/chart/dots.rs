@@ -44,7 +44,7 @@ pub(super) fn drawing(
             line.one x1=(LEFT) x2=(LEFT + WIDTH) y1=(y) y2=(y) {}
         }
         @for of in all {
-            path class={ "estimate slice " (of.class) }
+            path class={ "estimate visit " (of.class) }
                 d=(marks(of.outline.path(), of.points.iter().map(|at| place(of, *at)))) {}
         }
     };
@@ -58,7 +58,7 @@ fn key(all: &[Marks]) -> Markup {
             @for Marks { class, outline, words, .. } in all {
                 li {
                     svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true" {
-                        path class={ "slice " (class) } d={ "M7 7" (outline.path()) } {}
+                        path class={ "visit " (class) } d={ "M7 7" (outline.path()) } {}
                     }
                     (words)
                 }

@@ -165,10 +165,10 @@ mod tests {
                 "03-hello-cpu-time-per-request-over-the-rate-of-requests.svg",
                 "04-hello-p99-latency-over-the-rate-of-requests.svg",
                 "05-hello-at-20k-s-latency-by-percentile.svg",
-                "06-timeline-cpu-per-request-of-each-slice-in-the-order-in-which-they-ran.svg",
-                "07-slices-of-c-epoll-1-under-hello-cohort-1-of-6.svg",
-                "08-slices-of-go-net-under-hello-cohort-1-of-6.svg",
-                "09-slices-of-own-server-under-hello-cohort-1-of-6.svg",
+                "06-timeline-cpu-per-request-of-each-visit-in-the-order-in-which-they-ran.svg",
+                "07-visits-of-c-epoll-1-under-hello-cohort-1-of-6.svg",
+                "08-visits-of-go-net-under-hello-cohort-1-of-6.svg",
+                "09-visits-of-own-server-under-hello-cohort-1-of-6.svg",
             ]
         );
         for picture in pictures {

@@ -272,11 +272,11 @@ fn machine(machine: &Machine, runs: &[Summary]) -> String {
         p { (link("../index.html", "All results")) }
         h1 { (safe(&machine.name)) }
         p.legend {
-            "For each run the median half width of the intervals of its ratios, and the share of its slices that were "
+            "For each run the median half width of the intervals of its ratios, and the share of its visits that were "
             "disturbed. Both are low on a quiet machine."
         }
         (run_table("runs", &own, "../", |run| run.load.is_none().then(|| format!(
-            "half width {}, {} of the slices disturbed", percent(run.noise), percent(run.disturbed)
+            "half width {}, {} of the visits disturbed", percent(run.noise), percent(run.disturbed)
         ))))
     };
     document(&machine.name, &body)

@@ -40,7 +40,7 @@ pub struct Summary {
     pub runs: usize,
     /// The median half width of its ratios' intervals, as a share; absent without intervals.
     pub noise: Option<f64>,
-    /// The share of its slices that were disturbed; absent without slices.
+    /// The share of its visits that were disturbed; absent without visits.
     pub disturbed: Option<f64>,
     pub points: Vec<Point>,
     /// Absent of runs.
@@ -140,8 +140,8 @@ pub(super) fn machine(environment: Option<&Environment>) -> Machine {
 fn disturbed(journal: &Journal) -> Option<f64> {
     let measured = journal.runs.iter().filter_map(|run| run.outcome.measured());
     let (all, dropped) =
-        measured.flat_map(|it| &it.slices).fold((0, 0), |(all, dropped), slice| {
-            (all + 1, dropped + usize::from(slice.dropped.is_some()))
+        measured.flat_map(|it| &it.visits).fold((0, 0), |(all, dropped), visit| {
+            (all + 1, dropped + usize::from(visit.dropped.is_some()))
         });
     (all > 0).then(|| dropped as f64 / all as f64)
 }

@@ -14,7 +14,7 @@ pub(crate) fn sentences(workloads: &[WorkloadRows<'_>]) -> Vec<String> {
     let names: Vec<&str> = mixed.iter().map(|it| it.workload.name.as_str()).collect();
     let caution = (!names.is_empty()).then(|| {
         format!(
-            "{}: the CPUs of server and generator changed their distance, and fewer than three cohorts have slices \
+            "{}: the CPUs of server and generator changed their distance, and fewer than three cohorts have visits \
              of all servers at one distance; ratios hold for this mix only: measure with more --cohorts",
             names.join(", ")
         )
@@ -22,24 +22,24 @@ pub(crate) fn sentences(workloads: &[WorkloadRows<'_>]) -> Vec<String> {
     whole.as_ref().and_then(compared_in).into_iter().chain(caution).collect()
 }
 
-/// In which state slices were compared, and which are excluded.
+/// In which state visits were compared, and which are excluded.
 fn compared_in(states: &MachineStates) -> Option<String> {
     let compared = states.compared.as_ref()?;
     let with_change = (states.mixed > 0).then(|| format!("{} with a change", states.mixed));
-    let others = states.others.iter().filter(|it| it.slices > 0);
+    let others = states.others.iter().filter(|it| it.visits > 0);
     let excluded: Vec<String> =
-        others.map(|it| format!("{} at {}", it.slices, distance(it))).chain(with_change).collect();
+        others.map(|it| format!("{} at {}", it.visits, distance(it))).chain(with_change).collect();
     if excluded.is_empty() {
         return None;
     }
-    let others: usize = states.others.iter().map(|it| it.slices).sum();
-    let all = compared.slices + others + states.mixed;
+    let others: usize = states.others.iter().map(|it| it.visits).sum();
+    let all = compared.visits + others + states.mixed;
     let are = if others + states.mixed == 1 { "is" } else { "are" };
     Some(format!(
-        "ratios hold while a round trip between the CPUs of both sides takes {}, as in {} of {all} slices; {} {are} \
+        "ratios hold while a round trip between the CPUs of both sides takes {}, as in {} of {all} visits; {} {are} \
          excluded",
         distance(compared),
-        compared.slices,
+        compared.visits,
         excluded.join(", ")
     ))
 }
@@ -56,7 +56,7 @@ fn sum(mut one: MachineStates, other: &MachineStates) -> MachineStates {
     one.mixed += other.mixed;
     let own = one.compared.iter_mut().chain(&mut one.others);
     for (own, other) in own.zip(other.compared.iter().chain(&other.others)) {
-        own.slices += other.slices;
+        own.visits += other.visits;
     }
     one
 }

@@ -105,7 +105,7 @@ pub struct LoadFacts<'a> {
     pub primary_metric: &'static str,
     /// For each metric the baseline's two instances compared with each other (A/A).
     pub baseline_check: BTreeMap<&'static str, BaselineCheck>,
-    /// The states of the machine in its slices, and the one whose slices alone are compared.
+    /// The states of the machine in its visits, and the one whose visits alone are compared.
     pub machine_states: MachineStates,
 }
 

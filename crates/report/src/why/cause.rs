@@ -15,7 +15,7 @@ const NEARLY: f64 = 0.8;
 /// the function that calls them all has the result.
 const LEAST: f64 = 0.2;
 const MOST: f64 = 2.0;
-/// A smaller difference of the CPU time of a request says nothing: slices differ by as much.
+/// A smaller difference of the CPU time of a request says nothing: visits differ by as much.
 const TIME_SHARE: f64 = 0.03;
 /// A function with a smaller share of the CPU time may be in one profile alone by chance.
 const BY_CHANCE: f64 = 0.01;

@@ -16,7 +16,7 @@ const PURPOSES: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// A smaller difference of the calls of a request says nothing: slices differ by as much.
+/// A smaller difference of the calls of a request says nothing: visits differ by as much.
 const CALLS: f64 = 0.05;
 /// The share of the difference of CPU time from which a system call is its first cause.
 const CALLS_SHARE: f64 = 0.5;

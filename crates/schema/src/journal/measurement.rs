@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bound, Distances, Instance, Reason, Slice, ToolReport};
+use super::{Bound, Distances, Instance, Reason, ToolReport, Visit};
 use crate::load::LoadReport;
 
 /// The figures of a run.
@@ -17,13 +17,13 @@ pub struct Measurement {
     pub cost: Cost,
     /// Which side was at its limit.
     pub bound: Bound,
-    /// In a cohort: the slices of which this is the sum, including dropped ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slices: Vec<Slice>,
-    /// In a cohort with both idle modes, at a rate: further slices, in which idle CPUs sleep. They are in no other
+    /// In a cohort: the visits of which this is the sum, including dropped ones.
+    #[serde(alias = "slices", default, skip_serializing_if = "Vec::is_empty")]
+    pub visits: Vec<Visit>,
+    /// In a cohort with both idle modes, at a rate: further visits, in which idle CPUs sleep. They are in no other
     /// figure.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub natural_slices: Vec<Slice>,
+    #[serde(alias = "natural_slices", default, skip_serializing_if = "Vec::is_empty")]
+    pub natural_visits: Vec<Visit>,
     /// With a process of its own: how far the sides' CPUs were from each other.
     #[serde(flatten)]
     pub distances: Distances,

@@ -1,8 +1,8 @@
 //! Reads a journal, including one whose last line is incomplete.
 
 use super::{
-    End, FixedRate, InterimLook, JOURNAL_FORMAT, Part, Record, Resumed, Run, SearchResult,
-    SearchSpec, Start, Unavailable, Verified, Why,
+    End, FixedRate, InterimLook, JOURNAL_FORMAT, OLDEST_JOURNAL_FORMAT, Part, Record, Resumed, Run,
+    SearchResult, SearchSpec, Start, Unavailable, Verified, Why,
 };
 use crate::load::LOAD_FORMAT;
 use std::collections::HashMap;
@@ -27,7 +27,8 @@ pub enum JournalError {
     Load(usize, u64),
     /// Another version wrote it.
     #[error(
-        "the journal has format {0}, this wirebench reads format {JOURNAL_FORMAT}: use the version that wrote it"
+        "the journal has format {0}, this wirebench reads {OLDEST_JOURNAL_FORMAT} to {JOURNAL_FORMAT}: \
+         use the version that wrote it"
     )]
     Format(u32),
 }
@@ -84,7 +85,7 @@ impl Journal {
                 }
             }
             match (&mut journal, record) {
-                (None, Record::Start(start)) if start.format != JOURNAL_FORMAT => {
+                (None, Record::Start(start)) if !is_read(start.format) => {
                     return Err(JournalError::Format(start.format));
                 }
                 (None, Record::Start(start)) => journal = Some(Self::new(start)),
@@ -118,6 +119,11 @@ impl Journal {
     }
 }
 
+/// Whether journals of `format` are read.
+fn is_read(format: u32) -> bool {
+    (OLDEST_JOURNAL_FORMAT..=JOURNAL_FORMAT).contains(&format)
+}
+
 /// Why the text of line number `line` is no record: a head of another format lacks fields of this
 /// one, and the report of a load in it has a format of its own.
 fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
@@ -125,7 +131,7 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
     let is_head = |it: &&serde_json::Value| it["record"] == "start";
     let head = value.as_ref().filter(is_head).and_then(|it| it["format"].as_u64());
     let head = head.and_then(|format| u32::try_from(format).ok());
-    if let Some(found) = head.filter(|format| *format != JOURNAL_FORMAT) {
+    if let Some(found) = head.filter(|format| !is_read(*format)) {
         return JournalError::Format(found);
     }
     let format = value.as_ref().and_then(|it| it.pointer("/outcome/measured/load/format"));
@@ -139,7 +145,10 @@ fn why(text: &str, line: usize, error: &serde_json::Error) -> JournalError {
 mod tests {
     use super::*;
     use crate::{
-        journal::{Cause, EndReason, Goal, MachinePart, Placement, Procedure, WakeUpPrice},
+        journal::{
+            Cause, EndReason, Goal, MachinePart, Measurement, Placement, Procedure, ReasonKind,
+            Visit, WakeUpPrice,
+        },
         load::IdleMode,
     };
     use expect_test::expect;
@@ -185,6 +194,27 @@ mod tests {
         let text = line(&Record::Start(start())) + &line(&unavailable());
         let journal = Journal::parse(&text).unwrap();
         assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
+    }
+
+    #[test]
+    fn visits_are_read_by_the_names_of_format_2() {
+        let kind = serde_json::from_str::<ReasonKind>("\"slices-dropped\"").unwrap();
+        assert_eq!(kind, ReasonKind::VisitsDropped);
+        let visits = vec![Visit { requests: 7, ..Visit::default() }];
+        let measured =
+            Measurement { natural_visits: visits.clone(), visits, ..Measurement::default() };
+        let text = serde_json::to_string(&measured).unwrap();
+        let older = text.replace("visits\":", "slices\":");
+        assert_ne!(older, text);
+        let read: Measurement = serde_json::from_str(&older).unwrap();
+        assert_eq!((read.visits, read.natural_visits), (measured.visits, measured.natural_visits));
+        let mut head = serde_json::to_value(Record::Start(start())).unwrap();
+        for (format, is_read) in
+            [(1, false), (2, true), (JOURNAL_FORMAT, true), (JOURNAL_FORMAT + 1, false)]
+        {
+            head["format"] = format.into();
+            assert_eq!(Journal::parse(&format!("{head}\n")).is_ok(), is_read, "{format}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::fmt;
 pub use kind::ReasonKind;
 
 use super::{
-    Measurement, Outcome, Run, Slice,
+    Measurement, Outcome, Run, Visit,
     program::{Owner, ProgramShare},
 };
 
@@ -132,8 +132,8 @@ impl ReasonKind {
     /// Whether it says that something else used the CPUs of a side.
     #[must_use]
     pub const fn is_disturbance(self) -> bool {
-        use ReasonKind::{BusyBefore, GeneratorStall, Neighbour, SlicesDropped};
-        matches!(self, Neighbour | GeneratorStall | BusyBefore | SlicesDropped)
+        use ReasonKind::{BusyBefore, GeneratorStall, Neighbour, VisitsDropped};
+        matches!(self, Neighbour | GeneratorStall | BusyBefore | VisitsDropped)
     }
 }
 
@@ -183,10 +183,10 @@ impl Outcome {
         if let Self::Measured(measurement) = self { Some(measurement) } else { None }
     }
 
-    /// The slices of a run in a cohort; none of another one.
+    /// The visits of a run in a cohort; none of another one.
     #[must_use]
-    pub fn slices(&self) -> &[Slice] {
-        self.measured().map_or(&[], |measured| &measured.slices)
+    pub fn visits(&self) -> &[Visit] {
+        self.measured().map_or(&[], |measured| &measured.visits)
     }
 
     /// Why there are no figures.

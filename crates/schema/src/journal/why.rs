@@ -29,7 +29,7 @@ pub enum WhyOutcome {
     Failed(String),
 }
 
-/// What `perf` has counted in one slice, and what it has sampled in the next one.
+/// What `perf` has counted in one visit, and what it has sampled in the next one.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Profile {
     /// Correct replies while system calls and context switches were counted.

@@ -9,7 +9,7 @@ crate::names! {
         /// They sleep as the machine is set up. All results before this field are like this.
         #[default]
         Natural = "natural",
-        /// They are kept awake, and each load at a rate has further slices in which they sleep. A single load has one
+        /// They are kept awake, and each load at a rate has further visits in which they sleep. A single load has one
         /// of the other two.
         Both = "both",
     }

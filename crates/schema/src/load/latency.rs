@@ -179,7 +179,7 @@ impl LatencySummary {
 }
 
 /// The compressed form of HdrHistogram: its cookie, the length of what follows, and the plain form in zlib's format.
-/// The library's own serializer makes a compressor each time, which takes longer than the gap between two slices.
+/// The library's own serializer makes a compressor each time, which takes longer than the gap between two visits.
 fn encode(histogram: &Histogram<u64>) -> String {
     const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
     thread_local! {
@@ -255,7 +255,7 @@ mod tests {
         assert!(near(merged.latency_ns_min, 20_000_000) && near(merged.latency_ns_p50, 20_000_000));
         assert_eq!((merged.count, merged.censored, merged.lower_bounds), (1200, 1000, Some(0)));
         assert!((merged.mean_answered_ns() / 20e6 - 1.0).abs() < 1e-3);
-        // What was merged can be merged again, as with slices of several hosts.
+        // What was merged can be merged again, as with visits of several hosts.
         assert_eq!(LatencySummary::merge([&merged]), Some(merged));
     }
 

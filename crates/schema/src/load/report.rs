@@ -214,7 +214,7 @@ pub struct LoadReport {
     /// Requests that were sent before the load, to check the server and to learn its replies.
     #[serde(default)]
     pub requests_before: u64,
-    /// What the first replies were, of at most [`SampleReply::MOST`] requests; absent of a load in slices.
+    /// What the first replies were, of at most [`SampleReply::MOST`] requests; absent of a load in visits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sample_replies: Vec<SampleReply>,
     /// XXH64 of the content of the files that requests send, 16 hexadecimal digits; absent without any.

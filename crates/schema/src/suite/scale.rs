@@ -220,7 +220,7 @@ count_per_connection = 2
     }
 
     #[test]
-    fn a_count_with_requests_before_it_can_become_slices_over_long_lived_servers() {
+    fn a_count_with_requests_before_it_can_become_visits_over_long_lived_servers() {
         let rule = "duration = \"3s\"\nwarmup_requests = 0\nsteady_within = \"10s\"";
         let text = SUITE.replace("count_per_connection = 2\n", &format!("{rule}\n"));
         let suite = Suite::parse("example", &text).unwrap();

@@ -72,7 +72,7 @@ pub struct Workload {
     /// The limit for a reply.
     #[serde(with = "DurationText")]
     pub timeout: Duration,
-    /// Whether each run has a process and a window of its own although it could be measured in slices.
+    /// Whether each run has a process and a window of its own although it could be measured in visits.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub own_process: bool,
 }
@@ -110,7 +110,7 @@ impl Workload {
         }
     }
 
-    /// Whether it can be measured in slices; otherwise it needs a process and a window of its own.
+    /// Whether it can be measured in visits; otherwise it needs a process and a window of its own.
     #[must_use]
     pub fn has_slices(&self) -> bool {
         let is_even = match &self.model {

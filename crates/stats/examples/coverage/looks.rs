@@ -68,10 +68,10 @@ fn detectable(experiments: usize, random: &mut Rng) {
     println!("|---|---|---|---|---|---|");
     for (rows, instances, share) in [(0, [2, 2], 1.0), (1, [1, 2], 1.0 / 1.5)] {
         for deviation in [0.004_f64, 0.008] {
-            let (cohorts, slices) = (COHORTS[7], 1);
-            let [slice_variance, instance_variance] = [0.0, deviation.powi(2) * share];
+            let (cohorts, visits) = (COHORTS[7], 1);
+            let [visit_variance, instance_variance] = [0.0, deviation.powi(2) * share];
             let plan =
-                PlannedLoad { cohorts, slices, slice_variance, instance_variance, instances };
+                PlannedLoad { cohorts, visits, visit_variance, instance_variance, instances };
             let run = SequentialRun { rows, deviation, ..SequentialRun::TWO_PROGRAMS };
             let truth = run.bounds()[7].detectable(&plan.contrast(), 0.0);
             print!("| {rows} | {} % | {:.2} % |", deviation * 100.0, truth * 100.0);

@@ -10,7 +10,7 @@ use wirebench_stats::{
     judge_changes, judge_sides, rank_levels,
 };
 
-/// The standard deviation of one instance between cohorts that slices of 100 ms show.
+/// The standard deviation of one instance between cohorts that visits of 100 ms show.
 pub const NOISE: f64 = 0.012;
 /// What all instances of a cohort have in common.
 const COHORT: f64 = 0.03;

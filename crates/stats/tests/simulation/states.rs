@@ -8,10 +8,10 @@ use super::normal;
 use fastrand::Rng;
 use wirebench_stats::{
     Interval, TwoWay, instance_values, judge_against, median,
-    states::{States, fewest_slices, least},
+    states::{States, fewest_visits, least},
 };
 
-/// CPU time per request in us with near CPUs, what far ones add, and the deviation between slices.
+/// CPU time per request in us with near CPUs, what far ones add, and the deviation between visits.
 type Server = (f64, f64, f64);
 /// The baseline, twice; c/epoll.
 const BASELINE: Server = (4.2, 1.4, 0.02);
@@ -32,18 +32,18 @@ pub const NODE: usize = 1;
 const INSTANCE: f64 = 0.011;
 /// What all instances of a cohort have in common.
 const COHORT: f64 = 0.03;
-/// Slices of each instance in a cohort; each second round mirrors the one before.
+/// Visits of each instance in a cohort; each second round mirrors the one before.
 const ROUNDS: usize = 6;
-/// How long a slice lasts, the time from one to the next one of the same load, of three, and what a
+/// How long a visit lasts, the time from one to the next one of the same load, of three, and what a
 /// cohort takes besides, in seconds.
-const SLICE: f64 = 0.12;
+const VISIT: f64 = 0.12;
 const STEP: f64 = 0.6;
 const START: f64 = 20.0;
 /// Each reading of a distance is off by up to this share.
 const JITTER: f64 = 0.1;
 /// How long a machine runs before the first cohort, so that it is in any state.
 const BEFORE: f64 = 1000.0;
-/// An instance's slices in the state that a cohort needs to be complete.
+/// An instance's visits in the state that a cohort needs to be complete.
 const COMPLETE: usize = 2;
 
 /// How many windows of 0.3 s each state lasted, on a virtual machine with two CPUs.
@@ -109,14 +109,14 @@ struct Timeline {
 }
 
 #[derive(Clone, Debug)]
-struct Slice {
+struct Visit {
     log: f64,
     before: [u32; 1],
     after: [u32; 1],
 }
 
 /// `[instance][round]`
-type Cohort = Vec<Vec<Slice>>;
+type Cohort = Vec<Vec<Visit>>;
 
 impl Timeline {
     fn new(machine: Machine, random: &mut Rng) -> Self {
@@ -186,38 +186,38 @@ impl Machine {
         }
         let (states, counts) = counted(&cohorts);
         let Some(chosen) = states.choose(&counts) else {
-            // All slices are in one state.
+            // All visits are in one state.
             return [plain, self.judge(&cohorts, None, Some(states.distance_ns(0)[0]))];
         };
-        let fewest = fewest_slices(&counts.iter(), chosen);
+        let fewest = fewest_visits(&counts.iter(), chosen);
         let distance = Some(states.distance_ns(chosen)[0]);
         let filtered = |fewest| self.judge(&cohorts, Some((&states, chosen, fewest)), distance);
         [plain, fewest.and_then(filtered)]
     }
 
-    /// The verdicts from the slices that the filter keeps, next to the truth in the state of this distance.
+    /// The verdicts from the visits that the filter keeps, next to the truth in the state of this distance.
     fn judge(
         self,
         cohorts: &[Cohort],
         filter: Option<(&States, usize, usize)>,
         distance: Option<f64>,
     ) -> Option<Verdicts> {
-        let counts = |slice: &Slice| {
+        let counts = |visit: &Visit| {
             filter.is_none_or(|(states, chosen, _)| {
-                states.during(Some([&slice.before, &slice.after])) == Some(chosen)
+                states.during(Some([&visit.before, &visit.after])) == Some(chosen)
             })
         };
         let fewest = filter.map_or(1, |(.., fewest)| fewest);
         let mut cells = vec![Vec::new(); 2 + ROWS.len()];
         for cohort in cohorts {
-            let one = |slice: &Slice| counts(slice).then_some(slice.log);
-            let kept = |of: &Vec<Slice>| -> Vec<Option<f64>> {
+            let one = |visit: &Visit| counts(visit).then_some(visit.log);
+            let kept = |of: &Vec<Visit>| -> Vec<Option<f64>> {
                 let kept: Vec<_> = of.iter().map(one).collect();
                 let is_enough = kept.iter().flatten().count() >= fewest;
                 if is_enough { kept } else { Vec::new() }
             };
-            let slices: Vec<Vec<Option<f64>>> = cohort.iter().map(kept).collect();
-            for (row, value) in cells.iter_mut().zip(instance_values(&slices)) {
+            let visits: Vec<Vec<Option<f64>>> = cohort.iter().map(kept).collect();
+            for (row, value) in cells.iter_mut().zip(instance_values(&visits)) {
                 row.push(value.map_or(f64::NAN, |it| it.value));
             }
         }
@@ -272,27 +272,27 @@ fn cohort(timeline: &mut Timeline, now: &mut f64, random: &mut Rng) -> Cohort {
         }
         for instance in &order {
             let before = timeline.reading(random);
-            let share = timeline.advance(*now, *now + SLICE, random);
+            let share = timeline.advance(*now, *now + VISIT, random);
             let after = timeline.reading(random);
-            timeline.advance(*now + SLICE, *now + STEP, random);
+            timeline.advance(*now + VISIT, *now + STEP, random);
             *now += STEP;
             let server = servers[*instance];
             let log = log_cost(server, share) + instances[*instance] + server.2 * normal(random);
-            cohort[*instance].push(Slice { log, before, after });
+            cohort[*instance].push(Visit { log, before, after });
         }
     }
     cohort
 }
 
-/// The states of a run, and how many slices each instance of each cohort has in each.
+/// The states of a run, and how many visits each instance of each cohort has in each.
 fn counted(cohorts: &[Cohort]) -> (States, Vec<Vec<Vec<usize>>>) {
-    let slices = || cohorts.iter().flatten().flatten();
+    let visits = || cohorts.iter().flatten().flatten();
     let readings: Vec<&[u32]> =
-        slices().flat_map(|it| [it.before.as_slice(), it.after.as_slice()]).collect();
+        visits().flat_map(|it| [it.before.as_slice(), it.after.as_slice()]).collect();
     let states = States::of(&readings);
-    let of_instance = |slices: &Vec<Slice>| {
+    let of_instance = |visits: &Vec<Visit>| {
         let mut counts = vec![0; states.count()];
-        let found = slices.iter().filter_map(|it| states.during(Some([&it.before, &it.after])));
+        let found = visits.iter().filter_map(|it| states.during(Some([&it.before, &it.after])));
         found.for_each(|state| counts[state] += 1);
         counts
     };

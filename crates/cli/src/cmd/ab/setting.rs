@@ -52,9 +52,9 @@ const BUDGET: Duration = Duration::from_secs(40);
 const PROCESS_BUDGET: Duration = Duration::from_secs(120);
 /// A precision may need many cohorts.
 const PRECISION_BUDGET: Duration = Duration::from_secs(600);
-/// The time that a cohort takes at least besides its slices.
+/// The time that a cohort takes at least besides its visits.
 const LEAST_START: Duration = Duration::from_secs(1);
-/// The part of a slice that is discarded at least.
+/// The part of a visit that is discarded at least.
 const LEAST_DISCARD: Duration = Duration::from_millis(5);
 
 /// Start-up time is that of servers which a cohort starts.
@@ -245,8 +245,8 @@ fn block_time(procedure: Procedure, workload: &Workload, cut: &Cut) -> Duration 
     match (procedure, workload.stop) {
         (Procedure::Short, _) => {
             let (length, rounds) = cut.of(workload);
-            let slices = (length + LEAST_DISCARD).saturating_mul(rounds);
-            slices.saturating_mul(instances).saturating_add(LEAST_START)
+            let visits = (length + LEAST_DISCARD).saturating_mul(rounds);
+            visits.saturating_mul(instances).saturating_add(LEAST_START)
         }
         (Procedure::Whole, Stop::After(window)) => window.saturating_mul(instances),
         // `ab` has no workload that ends after a count.

@@ -179,7 +179,7 @@ fn runs(experiment: &Experiment, subjects: &[Subject], details: bool) -> Vec<Str
     vec![format!("--dry-run=runs lists the {} runs and cohorts in their order", lines.len())]
 }
 
-/// One run, or the servers that are alive together with the slices of each load on them.
+/// One run, or the servers that are alive together with the visits of each load on them.
 fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> String {
     let (suite, steps) = (&experiment.suite, &unit.steps);
     let first = steps[0];
@@ -191,7 +191,7 @@ fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> Stri
         return format!("{before}block {number}  {workload}  {}", name(&first));
     }
     let workloads: BTreeSet<usize> = steps.iter().map(|step| step.workload).collect();
-    let slices = workloads.into_iter().map(|index| {
+    let visits = workloads.into_iter().map(|index| {
         let workload = &suite.workloads[index];
         let (length, rounds) = experiment.settings.cut.of(workload);
         format!("{} {rounds} x {}", workload.name, write_duration(length))
@@ -204,7 +204,7 @@ fn unit_line(experiment: &Experiment, subjects: &[Subject], unit: &Unit) -> Stri
     }
     format!(
         "{before}cohort {number}  {}  {}: {}",
-        slices.collect::<Vec<_>>().join(", "),
+        visits.collect::<Vec<_>>().join(", "),
         count(servers.len(), "server"),
         servers.join(", ")
     )

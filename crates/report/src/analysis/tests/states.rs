@@ -2,18 +2,18 @@
 
 use super::*;
 use crate::table::states::sentences;
-use wirebench_schema::journal::{Distances, Slice};
+use wirebench_schema::journal::{Distances, Visit};
 
 const ROUNDS: u32 = 6;
 
 /// Six cohorts of the baseline twice and `go/net`, which takes twice as long when near and 1.8 times as long when far.
-/// `distance` is that of the CPUs around each slice, by cohort and round.
+/// `distance` is that of the CPUs around each visit, by cohort and round.
 fn journal_with(distance: impl Fn(u32, u32) -> (u32, u32)) -> Journal {
     let mut journal = pair(1.0);
     for run in &mut journal.runs {
         let is_go = run.variant.to_string() == "go/net";
         let block = run.block;
-        let slice = |round: u32| {
+        let visit = |round: u32| {
             let (before, after) = distance(block, round);
             let cpu_ns = match (before > 200, is_go) {
                 (false, false) => 4000.0,
@@ -22,7 +22,7 @@ fn journal_with(distance: impl Fn(u32, u32) -> (u32, u32)) -> Journal {
                 (true, true) => 9000.0,
             };
             let noise = 1.0 + 0.002 * f64::from((7 * block + 3 * round + u32::from(is_go)) % 5);
-            Slice {
+            Visit {
                 round,
                 start_ns: u64::from(block * ROUNDS + round),
                 length_ns: 100_000_000,
@@ -36,11 +36,11 @@ fn journal_with(distance: impl Fn(u32, u32) -> (u32, u32)) -> Journal {
                         distance_ns_after: vec![after],
                     },
                 },
-                ..Slice::default()
+                ..Visit::default()
             }
         };
         if let Outcome::Measured(measured) = &mut run.outcome {
-            measured.slices = (0..ROUNDS).map(slice).collect();
+            measured.visits = (0..ROUNDS).map(visit).collect();
         }
     }
     journal
@@ -57,14 +57,14 @@ fn far_in(is_far: impl Fn(u32, u32) -> bool) -> Journal {
 }
 
 #[test]
-fn only_slices_of_the_state_that_most_share_are_compared() {
+fn only_visits_of_the_state_that_most_share_are_compared() {
     let near = far_in(|block, round| (block + round) % 3 == 0);
     assert!((ratio(&near, Metric::Cpu) - 2.0).abs() < 0.01);
     assert!((ratio(&near, Metric::P50) - 2.0).abs() < 0.01);
     let far = far_in(|block, round| (block + round) % 3 != 0);
     assert!((ratio(&far, Metric::Cpu) - 1.8).abs() < 0.01);
     let states = &rows(&far)[0].states;
-    let shares: Vec<_> = states.compared.iter().chain(&states.others).map(|it| it.slices).collect();
+    let shares: Vec<_> = states.compared.iter().chain(&states.others).map(|it| it.visits).collect();
     assert_eq!((shares, states.mixed, states.cohorts_complete), (vec![72, 36], 0, 6));
     assert_eq!(complete_cohorts(&far), Some(6));
     let analysis = Analysis::of(&far);
@@ -85,7 +85,7 @@ fn a_state_of_few_cohorts_is_no_ground_for_a_ratio_and_the_mix_is_named() {
     assert!(workloads[0].states.is_mixed);
     assert_eq!((workloads[0].states.mixed, complete_cohorts(&changing)), (36, Some(2)));
     let caution = "hello: the CPUs of server and generator changed their distance, and fewer than three cohorts have \
-                   slices of all servers at one distance; ratios hold for this mix only: measure with more --cohorts";
+                   visits of all servers at one distance; ratios hold for this mix only: measure with more --cohorts";
     assert_eq!(sentences(&workloads), [caution]);
 }
 
@@ -97,7 +97,7 @@ fn the_page_says_in_which_state_ratios_hold() {
         _ => (80, 84),
     });
     let expected = "ratios hold while a round trip between the CPUs of both sides takes 80 ns, as in 54 of 108 \
-                    slices; 36 at 400 ns, 18 with a change are excluded";
+                    visits; 36 at 400 ns, 18 with a change are excluded";
     assert_eq!(sentences(&rows(&near)), [expected]);
 }
 

@@ -13,8 +13,8 @@ use crate::{
     document::{Block, Table},
     figure_text::or_absent,
     origin::describe_versions,
-    slices,
     table_units::{bytes, latency},
+    visits,
 };
 
 /// Lines at the end of what a failed server wrote to its standard error.
@@ -74,7 +74,7 @@ fn server(analysis: &Analysis<'_>, described: &Described) -> Block {
         Block::list("commands", commands(&runs)),
     ];
     blocks.extend(failures(&runs));
-    blocks.push(Block::Charts(slices::chart(analysis, &described.variant).into_iter().collect()));
+    blocks.push(Block::Charts(visits::chart(analysis, &described.variant).into_iter().collect()));
     Block::Folded(title, blocks)
 }
 

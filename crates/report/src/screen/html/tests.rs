@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use wirebench_schema::{
-    journal::{Instance, Journal, Outcome, ReasonKind, Slice, Weight},
+    journal::{Instance, Journal, Outcome, ReasonKind, Visit, Weight},
     scenario::Scenario,
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn page_of(journal: &Journal) -> Document {
     page(&Analysis::of(journal), &FACTS)
 }
 
-/// Adds to each run what a cohort observes: slices, of which one is disturbed, the instance's CPU time,
+/// Adds to each run what a cohort observes: visits, of which one is disturbed, the instance's CPU time,
 /// and a distribution of latency.
 fn observe(journal: &mut Journal) {
     let samples: Vec<u64> = (1..=2000).map(|it| 50_000 + 40_000_000 / (2001 - it)).collect();
@@ -34,20 +34,20 @@ fn observe(journal: &mut Journal) {
     for (place, run) in journal.runs.iter_mut().enumerate() {
         let Outcome::Measured(measured) = &mut run.outcome else { continue };
         let Some(cpu_ns) = measured.cost.cpu_ns_per_request else { continue };
-        let slice = |round: u32| {
+        let visit = |round: u32| {
             let (place, turn) = (place as u32 % 7, f64::from(round % 3));
             let drift = 1.0 + 0.02 * turn + 0.01 * f64::from(place);
-            Slice {
+            Visit {
                 round,
                 start_ns: u64::from(round * 8 + place) * 100_000_000,
                 length_ns: 100_000_000,
                 requests: 10_000,
                 cpu_ns: Some((cpu_ns * drift * 1e4) as u64),
                 dropped: (round == 3).then_some(ReasonKind::Stolen),
-                ..Slice::default()
+                ..Visit::default()
             }
         };
-        measured.slices = (0..10).map(slice).collect();
+        measured.visits = (0..10).map(visit).collect();
         let (user_ns, kernel_ns) = (300_000_000, 700_000_000 + 10_000_000 * place as u64);
         measured.instance = Some(Instance { user_ns, kernel_ns, ..Instance::default() });
         measured.load.latency = Some(summary.clone());

@@ -1,24 +1,24 @@
-//! Every slice in the order in which it ran, by what disturbed it, so that drift is visible.
+//! Every visit in the order in which it ran, by what disturbed it, so that drift is visible.
 
-use wirebench_schema::journal::{Outcome, Slice};
+use wirebench_schema::journal::{Outcome, Visit};
 
 use crate::{
     analysis::Analysis,
     chart::{Axis, Chart, ChartKind, Marks, Outline},
     document::Block,
-    slices::{DISTURBANCES, disturbance},
+    visits::{DISTURBANCES, disturbance},
 };
 
-const TITLE: &str = "timeline: CPU per request of each slice in the order in which they ran";
-const LEGEND: &str = "Each dot is a slice of load in the order in which it ran: its CPU per request, compared with the \
-                      median of its instance under this load. Without drift, dots scatter around 1. Disturbed slices \
+const TITLE: &str = "timeline: CPU per request of each visit in the order in which they ran";
+const LEGEND: &str = "Each dot is a visit of load in the order in which it ran: its CPU per request, compared with the \
+                      median of its instance under this load. Without drift, dots scatter around 1. Disturbed visits \
                       are coloured and do not count.";
 const LEGEND_OF_STATES: &str = " The strip below shows the state of the machine, from the time of a round trip of a \
                                 cache line.";
-/// Labels of the ratio; slices beyond them are at the edge.
+/// Labels of the ratio; visits beyond them are at the edge.
 const RATIOS: [f64; 3] = [0.5, 1.0, 2.0];
 
-/// A slice that nothing disturbed: its class in the style sheet, and what it is called.
+/// A visit that nothing disturbed: its class in the style sheet, and what it is called.
 const QUIET: (&str, &str) = ("quiet", "undisturbed");
 
 /// The states of the machine in the strip below the dots: the nearest one, another and neither.
@@ -28,26 +28,26 @@ const STATES: [(&str, &str); 3] = [
     ("mixed", "their distance changed"),
 ];
 
-/// A slice: its cohort and its start, its CPU per request over the median of its instance under this load, and its
+/// A visit: its cohort and its start, its CPU per request over the median of its instance under this load, and its
 /// classes: of what disturbed it, and of the state of the machine, if it has several.
 type Mark = ((u32, u64), f64, [Option<&'static str>; 2]);
 
-/// The chart; nothing of a run without slices.
+/// The chart; nothing of a run without visits.
 pub(super) fn section(analysis: &Analysis<'_>) -> Block {
-    let mut slices = slices(analysis);
-    slices.sort_by_key(|slice| slice.0);
-    let chart = if slices.is_empty() { None } else { chart(&slices) };
+    let mut visits = visits(analysis);
+    visits.sort_by_key(|visit| visit.0);
+    let chart = if visits.is_empty() { None } else { chart(&visits) };
     Block::Section("Timeline".to_owned(), vec![Block::Charts(chart.into_iter().collect())])
 }
 
-fn chart(slices: &[Mark]) -> Option<Chart> {
-    let cohort = |place: usize| slices[place].0.0;
+fn chart(visits: &[Mark]) -> Option<Chart> {
+    let cohort = |place: usize| visits[place].0.0;
     let is_first = |place: &usize| *place == 0 || cohort(*place) != cohort(*place - 1);
-    let begins: Vec<f64> = (0..slices.len()).filter(is_first).map(|place| place as f64).collect();
+    let begins: Vec<f64> = (0..visits.len()).filter(is_first).map(|place| place as f64).collect();
     let disturbed = DISTURBANCES.iter().map(|it| (it.1, it.2));
     let classes = [QUIET].into_iter().chain(disturbed).chain(STATES);
     let marks = classes.map(|(class, words)| {
-        let of_class = slices.iter().enumerate().filter(|(_, it)| it.2.contains(&Some(class)));
+        let of_class = visits.iter().enumerate().filter(|(_, it)| it.2.contains(&Some(class)));
         let points: Vec<_> = of_class.map(|(place, it)| (place as f64, it.1)).collect();
         let is_state = STATES.iter().any(|it| it.0 == class);
         let outline = if is_state { Outline::Strip } else { Outline::Dot };
@@ -62,17 +62,17 @@ fn chart(slices: &[Mark]) -> Option<Chart> {
     let has_states = marks.iter().any(|it| it.outline == Outline::Strip);
     let legend = format!("{LEGEND}{}", if has_states { LEGEND_OF_STATES } else { "" });
     let labels = begins.iter().zip(1..).map(|(at, number)| (*at, number.to_string())).collect();
-    let x = Axis { labels, ..Axis::linear("cohort", slices.len() as f64, |_| String::new()) };
+    let x = Axis { labels, ..Axis::linear("cohort", visits.len() as f64, |_| String::new()) };
     let name = "CPU per request over the median";
     let y = Axis::logarithmic_at(name, RATIOS.into_iter(), |ratio| format!("{ratio}x"))?;
     let kind = ChartKind::Dots { x, y, marks, level: None, begins };
     Some(Chart::titled(TITLE.to_owned(), kind).explained(legend))
 }
 
-fn slices(analysis: &Analysis<'_>) -> Vec<Mark> {
+fn visits(analysis: &Analysis<'_>) -> Vec<Mark> {
     let states = &analysis.machine.states;
-    let state = |slice: &Slice| {
-        let class = match states.during(slice.distances.readings()) {
+    let state = |visit: &Visit| {
+        let class = match states.during(visit.distances.readings()) {
             Some(0) => "near",
             Some(_) => "far",
             None => "mixed",
@@ -82,17 +82,17 @@ fn slices(analysis: &Analysis<'_>) -> Vec<Mark> {
     let mut all = Vec::new();
     for run in &analysis.journal.runs {
         let Outcome::Measured(measured) = &run.outcome else { continue };
-        let values: Vec<f64> = Slice::counted(&measured.slices)
+        let values: Vec<f64> = Visit::counted(&measured.visits)
             .iter()
             .filter_map(|it| it.cpu_ns_per_request())
             .collect();
         let Some(median) = wirebench_stats::median(&values).filter(|it| *it > 0.0) else {
             continue;
         };
-        let marks = measured.slices.iter().filter_map(|slice| {
-            let ratio = slice.cpu_ns_per_request()? / median;
-            let class = slice.dropped.map_or(QUIET.0, |kind| disturbance(kind).1);
-            Some(((run.cohort(), slice.start_ns), ratio, [Some(class), state(slice)]))
+        let marks = measured.visits.iter().filter_map(|visit| {
+            let ratio = visit.cpu_ns_per_request()? / median;
+            let class = visit.dropped.map_or(QUIET.0, |kind| disturbance(kind).1);
+            Some(((run.cohort(), visit.start_ns), ratio, [Some(class), state(visit)]))
         });
         all.extend(marks);
     }

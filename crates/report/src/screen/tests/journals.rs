@@ -8,7 +8,7 @@ use crate::fixtures::{
 };
 use wirebench_schema::journal::{
     Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
-    RunSide, Slice, Unavailable, Weight,
+    RunSide, Unavailable, Visit, Weight,
 };
 
 /// Six blocks of three servers: hello saturated, and at two rates.
@@ -254,15 +254,15 @@ fn a_run_that_goes_on_has_its_table_and_nothing_else() {
 #[test]
 fn waking_has_a_column_of_each_load_in_both_idle_modes_and_a_legend() {
     let mut journal = two_rates();
-    let slice = |cpu_ns: u64| Slice {
+    let visit = |cpu_ns: u64| Visit {
         requests: 1,
         cpu_ns: Some(cpu_ns),
         latency_ns_p50: Some(cpu_ns),
-        ..Slice::default()
+        ..Visit::default()
     };
     let in_both = |run: &Run| run.workload == "hello-20000";
     alter_runs(&mut journal, in_both, |it| {
-        (it.slices, it.natural_slices) = (vec![slice(13_000)], vec![slice(16_560)]);
+        (it.visits, it.natural_visits) = (vec![visit(13_000)], vec![visit(16_560)]);
     });
     let text = shown(&journal);
     assert_eq!((text.matches("waking").count(), text.matches("+3.6").count()), (2, 3), "{text}");

@@ -32,13 +32,14 @@ macro_rules! weight {
 }
 
 macro_rules! kinds {
-    ($($kind:ident = $name:literal:
+    ($($kind:ident = $name:literal $(formerly $former:literal)?:
         says: $says:literal, $(weight: $weight:literal,)? $(figure: $figure:literal,)? do: $next_step:expr;
     )+) => {
         crate::names! {
             /// What can speak against the figures of a run.
             pub enum ReasonKind {$(
                 #[doc = concat!($says, ". Weight: ", weight!($($weight)?), $(". Figure: ", $figure,)? ".")]
+                $(#[serde(alias = $former)])?
                 $kind = $name,
             )+}
         }
@@ -208,7 +209,7 @@ kinds! {
         do: "measure again, or on a dedicated machine";
     Throttled = "throttled":
         says: "the CPU limit of the control group paused server or generator for {time}",
-        weight: "invalid if more than 1 % of the window, or more than half of the slices; else note",
+        weight: "invalid if more than 1 % of the window, or more than half of the visits; else note",
         figure: "time in nanoseconds",
         do: "raise the CPU limit of the container or service";
     BusyBefore = "busy-before":
@@ -259,27 +260,27 @@ kinds! {
         says: "the server left processes behind",
         figure: "count",
         do: "make the server wait for its children";
-    SlicesDropped = "slices-dropped":
-        says: "{percent} of the slices were disturbed",
+    VisitsDropped = "visits-dropped" formerly "slices-dropped":
+        says: "{percent} of the visits were disturbed",
         weight: "note; invalid if less than half of them are left without those of `neighbour`, and all are kept",
-        figure: "share of the slices, 0 to 1",
+        figure: "share of the visits, 0 to 1",
         do: OTHER_WORK;
     ParkedBusy = "parked-busy":
-        says: "the server used CPU during {count} slices of other servers",
-        weight: "note; a slice in which idle servers used more than 3 % of the time is excluded",
-        figure: "slices",
+        says: "the server used CPU during {count} visits of other servers",
+        weight: "note; a visit in which idle servers used more than 3 % of the time is excluded",
+        figure: "visits",
         do: "look for work that the server defers until it is idle";
     DeferredWork = "deferred-work":
-        says: "work between slices adds {percent} to the server's CPU per request",
+        says: "work between visits adds {percent} to the server's CPU per request",
         weight: "note above 5 %, invalid above 10 %",
-        figure: "CPU time between the server's slices over that in them, 0 to 1",
+        figure: "CPU time between the server's visits over that in them, 0 to 1",
         do: "check its background work, or measure with more --rounds";
     LateWork = "late-work":
-        says: "the server used {time} of CPU after its last slice, which is in no figure",
+        says: "the server used {time} of CPU after its last visit, which is in no figure",
         figure: "CPU time in nanoseconds",
         do: "look for work that the server defers until it ends";
     Unsettled = "unsettled":
-        says: "the server is still settling when slices start to count",
+        says: "the server is still settling when visits start to count",
         do: "compare with --procedure process";
     Restless = "restless":
         says: "the server uses {percent} of a CPU without requests",
@@ -288,13 +289,13 @@ kinds! {
         do: "check what the server does when idle";
     Drifting = "drifting":
         says: "CPU per request drifted by {change} over the run",
-        figure: "relative change from the first slice to the last",
+        figure: "relative change from the first visit to the last",
         do: "warm up for longer with --steady";
-    SliceLength = "slice-length":
-        says: "CPU per request in slices is {number} times that of a longer load",
+    VisitLength = "visit-length" formerly "slice-length":
+        says: "CPU per request in visits is {number} times that of a longer load",
         weight: "note; invalid if the difference exceeds 10 %",
-        figure: "ratio of slices to the longer load",
-        do: "use --slice 1s or --procedure process";
+        figure: "ratio of visits to the longer load",
+        do: "use --visit 1s or --procedure process";
     UnevenWorkers = "uneven-workers":
         says: "connections are spread unevenly: the busiest worker has {number} times the mean load",
         figure: "CPU time of the busiest worker over the mean",

@@ -1,33 +1,33 @@
-//! From the slices of a cohort to the value of each row in it: what all instances met in a round is
+//! From the visits of a cohort to the value of each row in it: what all instances met in a round is
 //! taken out, and what is left is averaged robustly. Nothing is compared here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wirebench_schema::journal::{Distances, Slice, logarithms_by_round};
+use wirebench_schema::journal::{Distances, Visit, logarithms_by_round};
 use wirebench_stats::{InstanceValue, instance_values, median};
 
 use super::{Machine, Metric, MetricFacts, Row, states::Filter, waking::waking};
 
-/// The metrics of which each slice has a figure.
-const SLICED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
+/// The metrics of which each visit has a figure.
+const VISITED: [Metric; 2] = [Metric::Cpu, Metric::Throughput];
 
-/// The metrics that slices of one state alone can give. A tail and switches are those of all slices.
+/// The metrics that visits of one state alone can give. A tail and switches are those of all visits.
 pub(super) const OF_ONE_STATE: [Metric; 3] = [Metric::Cpu, Metric::Throughput, Metric::P50];
 
-/// The value of a row in each cohort, by metric. Empty where runs have no slices.
-pub(super) type FromSlices = BTreeMap<Metric, BTreeMap<u32, f64>>;
+/// The value of a row in each cohort, by metric. Empty where runs have no visits.
+pub(super) type FromVisits = BTreeMap<Metric, BTreeMap<u32, f64>>;
 
-/// Gives each row its values, of all slices or of those in one state of the machine.
+/// Gives each row its values, of all visits or of those in one state of the machine.
 pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, filter: Option<Filter>) {
     let keep = machine.keep(filter);
     let fewest = filter.map_or(1, |filter| filter.fewest);
     let cohorts: BTreeSet<u32> =
         rows.iter().flat_map(|row| &row.runs).map(|run| run.cohort()).collect();
-    for metric in SLICED {
+    for metric in VISITED {
         for cohort in &cohorts {
             let values = of_cohort(rows, metric, *cohort, fewest, &keep);
             for (row, value) in rows.iter_mut().zip(values) {
                 if let Some(value) = value {
-                    let of_metric = row.from_slices.entry(metric).or_default();
+                    let of_metric = row.from_visits.entry(metric).or_default();
                     of_metric.insert(*cohort, value.value.exp());
                 }
             }
@@ -41,24 +41,24 @@ pub(super) fn fill(rows: &mut [Row<'_>], machine: &Machine<'_>, filter: Option<F
     }
 }
 
-/// The values of each row in a state of the machine that slices do not give: of runs that are one window, and the
-/// median latency of slices.
+/// The values of each row in a state of the machine that visits do not give: of runs that are one window, and the
+/// median latency of visits.
 fn fill_rest(rows: &mut [Row<'_>], fewest: usize, keep: &impl Fn(&Distances) -> bool) {
     for row in rows {
         row.in_one_state = true;
         for run in &row.runs {
             let Some(measured) = run.outcome.measured() else { continue };
             let kept =
-                Slice::counted(&measured.slices).into_iter().filter(|it| keep(&it.distances));
+                Visit::counted(&measured.visits).into_iter().filter(|it| keep(&it.distances));
             let p50: Vec<f64> = kept.filter_map(|it| Some(it.latency_ns_p50? as f64)).collect();
             for metric in OF_ONE_STATE {
-                let value = match measured.slices.is_empty() {
+                let value = match measured.visits.is_empty() {
                     true => metric.of(&run.outcome).filter(|_| keep(&measured.distances)),
                     false if metric == Metric::P50 && p50.len() >= fewest => median(&p50),
                     false => None,
                 };
                 if let Some(value) = value {
-                    row.from_slices.entry(metric).or_default().insert(run.cohort(), value);
+                    row.from_visits.entry(metric).or_default().insert(run.cohort(), value);
                 }
             }
         }
@@ -72,26 +72,26 @@ fn of_cohort(
     fewest: usize,
     keep: &impl Fn(&Distances) -> bool,
 ) -> Vec<Option<InstanceValue>> {
-    let slices = |row: &Row<'_>| {
+    let visits = |row: &Row<'_>| {
         let run = row.runs.iter().find(|run| run.cohort() == cohort);
-        let slices = run.map(|run| by_round(run.outcome.slices(), metric, keep));
+        let visits = run.map(|run| by_round(run.outcome.visits(), metric, keep));
         let is_enough = |it: &Vec<Option<f64>>| it.iter().flatten().count() >= fewest;
-        slices.filter(is_enough).unwrap_or_default()
+        visits.filter(is_enough).unwrap_or_default()
     };
-    let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(slices).collect();
+    let matrix: Vec<Vec<Option<f64>>> = rows.iter().map(visits).collect();
     instance_values(&matrix)
 }
 
 fn by_round(
-    slices: &[Slice],
+    visits: &[Visit],
     metric: Metric,
     keep: &impl Fn(&Distances) -> bool,
 ) -> Vec<Option<f64>> {
     let figure = match metric {
-        Metric::Cpu => Slice::cpu_ns_per_request,
-        _ => Slice::requests_per_second,
+        Metric::Cpu => Visit::cpu_ns_per_request,
+        _ => Visit::requests_per_second,
     };
-    logarithms_by_round(slices, figure, |it| keep(&it.distances))
+    logarithms_by_round(visits, figure, |it| keep(&it.distances))
 }
 
 #[cfg(test)]
@@ -99,22 +99,22 @@ mod tests {
     use super::*;
     use wirebench_schema::journal::ReasonKind;
 
-    fn slice(round: u32, cpu_ns: u64) -> Slice {
-        Slice {
+    fn visit(round: u32, cpu_ns: u64) -> Visit {
+        Visit {
             round,
             cpu_ns: Some(cpu_ns),
             requests: 100,
             length_ns: 1_000_000,
-            ..Slice::default()
+            ..Visit::default()
         }
     }
 
     #[test]
-    fn a_slice_that_was_dropped_leaves_its_round_empty() {
-        let dropped = Slice { dropped: Some(ReasonKind::Neighbour), ..slice(1, 900) };
-        let found = by_round(&[slice(0, 500), dropped, slice(3, 500)], Metric::Cpu, &|_| true);
+    fn a_visit_that_was_dropped_leaves_its_round_empty() {
+        let dropped = Visit { dropped: Some(ReasonKind::Neighbour), ..visit(1, 900) };
+        let found = by_round(&[visit(0, 500), dropped, visit(3, 500)], Metric::Cpu, &|_| true);
         assert_eq!(found, [Some(5_f64.ln()), None, None, Some(5_f64.ln())]);
-        let rates = by_round(&[slice(0, 500)], Metric::Throughput, &|_| true);
+        let rates = by_round(&[visit(0, 500)], Metric::Throughput, &|_| true);
         assert!((rates[0].unwrap() - 100_000_f64.ln()).abs() < 1e-12);
     }
 }

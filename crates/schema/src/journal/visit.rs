@@ -1,4 +1,4 @@
-//! The slices of a run in a cohort, and the observations about its instance.
+//! The visits of a run in a cohort, and the observations about its instance.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum Procedure {
     #[serde(rename = "process")]
     Whole,
     /// A block is a cohort: fresh instances of all variants live at the same time and are loaded in
-    /// turn, in short slices.
+    /// turn, in short visits.
     #[serde(rename = "cohorts")]
     Short,
 }
@@ -54,12 +54,12 @@ impl Distances {
     }
 }
 
-/// One slice of a run.
+/// One visit of a run.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-pub struct Slice {
-    /// The round, from 0: each instance has one slice of the workload in it.
+pub struct Visit {
+    /// The round, from 0: each instance has one visit of the workload in it.
     pub round: u32,
-    /// Its start on the monotonic clock of the load generator, shared by all slices of a cohort.
+    /// Its start on the monotonic clock of the load generator, shared by all visits of a cohort.
     pub start_ns: u64,
     /// Length of the discard.
     pub discard_ns: u64,
@@ -110,26 +110,26 @@ pub struct Slice {
     pub dropped: Option<ReasonKind>,
 }
 
-impl Slice {
-    /// The slices of a run that count: those that were not dropped. If these are less than half, the half counts
+impl Visit {
+    /// The visits of a run that count: those that were not dropped. If these are less than half, the half counts
     /// in which a side waited least: it waited a little nearly all of the time, and how long decides whether the
-    /// run is valid. Slices that were dropped for anything else fill up that half last, and the run is not valid.
+    /// run is valid. Visits that were dropped for anything else fill up that half last, and the run is not valid.
     #[must_use]
-    pub fn counted(slices: &[Self]) -> Vec<&Self> {
-        let order = |slice: &Self| match slice.dropped {
+    pub fn counted(visits: &[Self]) -> Vec<&Self> {
+        let order = |visit: &Self| match visit.dropped {
             None => (0, 0.0),
-            Some(ReasonKind::Neighbour) => (1, slice.server_waited.max(slice.generator_waited)),
+            Some(ReasonKind::Neighbour) => (1, visit.server_waited.max(visit.generator_waited)),
             Some(_) => (2, 0.0),
         };
-        let mut best: Vec<usize> = (0..slices.len()).collect();
+        let mut best: Vec<usize> = (0..visits.len()).collect();
         best.sort_by(|a, b| {
-            let [(first, waited), (other, longer)] = [a, b].map(|index| order(&slices[*index]));
+            let [(first, waited), (other, longer)] = [a, b].map(|index| order(&visits[*index]));
             first.cmp(&other).then(waited.total_cmp(&longer))
         });
-        let free = slices.iter().filter(|slice| slice.dropped.is_none()).count();
-        best.truncate(free.max(slices.len().div_ceil(2)));
+        let free = visits.iter().filter(|visit| visit.dropped.is_none()).count();
+        best.truncate(free.max(visits.len().div_ceil(2)));
         best.sort_unstable();
-        best.into_iter().map(|index| &slices[index]).collect()
+        best.into_iter().map(|index| &visits[index]).collect()
     }
 
     /// CPU time per request in nanoseconds; absent where it is not known.
@@ -149,18 +149,18 @@ impl Slice {
     }
 }
 
-/// The logarithm of a figure in each round. None where the slice is missing, does not count, is not one to `keep`
+/// The logarithm of a figure in each round. None where the visit is missing, does not count, is not one to `keep`
 /// or has no such figure.
 #[must_use]
 pub fn logarithms_by_round(
-    slices: &[Slice],
-    figure: fn(&Slice) -> Option<f64>,
-    keep: impl Fn(&Slice) -> bool,
+    visits: &[Visit],
+    figure: fn(&Visit) -> Option<f64>,
+    keep: impl Fn(&Visit) -> bool,
 ) -> Vec<Option<f64>> {
-    let rounds = slices.iter().map(|slice| slice.round as usize + 1).max().unwrap_or(0);
+    let rounds = visits.iter().map(|visit| visit.round as usize + 1).max().unwrap_or(0);
     let mut values = vec![None; rounds];
-    for slice in Slice::counted(slices).into_iter().filter(|slice| keep(slice)) {
-        values[slice.round as usize] = figure(slice).filter(|it| *it > 0.0).map(f64::ln);
+    for visit in Visit::counted(visits).into_iter().filter(|visit| keep(visit)) {
+        values[visit.round as usize] = figure(visit).filter(|it| *it > 0.0).map(f64::ln);
     }
     values
 }
@@ -178,7 +178,7 @@ pub struct Instance {
     pub rest_share: f64,
     /// Time after a rest until its CPU time per request is steady.
     pub settle_ns: u64,
-    /// Load before the first round, over all of its slices.
+    /// Load before the first round, over all of its visits.
     pub warm_up_ns: u64,
     /// CPU time from the first round on, by when it was used; absent in older journals and of a service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,11 +188,12 @@ pub struct Instance {
 /// CPU time of one instance from the first round on, by when it was used.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Balance {
-    /// In its slices, discards included.
-    pub slices_ns: u64,
-    /// Between its slices, beyond what it may use at rest.
+    /// In its visits, discards included.
+    #[serde(alias = "slices_ns")]
+    pub visits_ns: u64,
+    /// Between its visits, beyond what it may use at rest.
     pub between_ns: u64,
-    /// From its last slice until it was stopped, beyond what it may use at rest.
+    /// From its last visit until it was stopped, beyond what it may use at rest.
     pub after_ns: u64,
     /// From then until it had ended.
     pub end_ns: u64,
@@ -203,28 +204,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dropped_slices_do_not_count_and_half_of_all_do_in_any_case() {
+    fn dropped_visits_do_not_count_and_half_of_all_do_in_any_case() {
         let counted = |stolen: usize, waited: usize| {
-            let slice = |index| Slice {
+            let visit = |index| Visit {
                 dropped: match index {
                     _ if index < stolen => Some(ReasonKind::Stolen),
                     _ if index < stolen + waited => Some(ReasonKind::Neighbour),
                     _ => None,
                 },
-                ..Slice::default()
+                ..Visit::default()
             };
-            Slice::counted(&(0..4).map(slice).collect::<Vec<_>>()).len()
+            Visit::counted(&(0..4).map(visit).collect::<Vec<_>>()).len()
         };
         assert_eq!([0, 1, 2, 3, 4].map(|stolen| counted(stolen, 0)), [4, 3, 2, 2, 2]);
         assert_eq!([0, 1, 2, 3, 4].map(|waited| counted(0, waited)), [4, 3, 2, 2, 2]);
-        let waited = |share| Slice {
+        let waited = |share| Visit {
             dropped: Some(ReasonKind::Neighbour),
             server_waited: share,
-            ..Slice::default()
+            ..Visit::default()
         };
-        let stolen = Slice { dropped: Some(ReasonKind::Stolen), ..Slice::default() };
-        let slices = [waited(0.4), stolen, waited(0.2), waited(0.3)];
-        let shares: Vec<f64> = Slice::counted(&slices).iter().map(|it| it.server_waited).collect();
+        let stolen = Visit { dropped: Some(ReasonKind::Stolen), ..Visit::default() };
+        let visits = [waited(0.4), stolen, waited(0.2), waited(0.3)];
+        let shares: Vec<f64> = Visit::counted(&visits).iter().map(|it| it.server_waited).collect();
         assert_eq!(shares, [0.2, 0.3], "those that waited least");
     }
 }

@@ -1,47 +1,47 @@
-//! From the slices of a cohort to one value for each instance, for one load.
+//! From the visits of a cohort to one value for each instance, for one load.
 //!
-//! All instances meet the same machine within a round, so each slice is centred by its round's
+//! All instances meet the same machine within a round, so each visit is centred by its round's
 //! median first (median polish, Tukey 1977). An instance's value is the 20 % trimmed mean of its
-//! centred slices, with the standard error of Tukey & McLaughlin (1963), but at least the least and the
+//! centred visits, with the standard error of Tukey & McLaughlin (1963), but at least the least and the
 //! greatest of three or four are cut off, so that one that was disturbed does not decide. A line through
-//! the centred slices shows a warm-up that had not ended.
+//! the centred visits shows a warm-up that had not ended.
 //!
-//! Slices of one instance are not samples of its program. The error between slices says how many
-//! slices are enough; what differs between programs is decided between cohorts, in `two_way`.
+//! Visits of one instance are not samples of its program. The error between visits says how many
+//! visits are enough; what differs between programs is decided between cohorts, in `two_way`.
 
 use crate::simultaneous::student_critical;
 use crate::summary::median;
 
-/// The share of slices that are cut off at each end, rounded down.
+/// The share of visits that are cut off at each end, rounded down.
 const TRIMMED: f64 = 0.2;
-/// With fewer slices none is cut off, with this many one at each end at least.
+/// With fewer visits none is cut off, with this many one at each end at least.
 pub const FEWEST_TRIMMED: usize = 3;
 /// A round has no median of its own with fewer instances.
 const MIN_INSTANCES: usize = 3;
-/// A line has no error with fewer slices.
+/// A line has no error with fewer visits.
 const MIN_TREND: usize = 5;
 /// Rounds of the median polish; it settles within a few.
 const ROUNDS: usize = 20;
 /// How often a trend is found where there is none.
 const TREND_ALPHA: f64 = 0.01;
-/// Slices farther from the middle than this many deviations are drawn in before a line is fitted.
+/// Visits farther from the middle than this many deviations are drawn in before a line is fitted.
 const DRAWN_IN: f64 = 3.0;
 /// The median absolute deviation of normal noise, in standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
-/// The combined value of an instance's slices.
+/// The combined value of an instance's visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InstanceValue {
-    /// Their trimmed mean, in the unit of the slices; a logarithm for logarithms.
+    /// Their trimmed mean, in the unit of the visits; a logarithm for logarithms.
     pub value: f64,
-    /// Its standard error between slices; None if it is that of one slice.
+    /// Its standard error between visits; None if it is that of one visit.
     pub error: Option<f64>,
-    pub slices: usize,
+    pub visits: usize,
     /// The line through them; None with fewer than five.
     pub trend: Option<Trend>,
 }
 
-/// A line through the slices of an instance, by their rounds.
+/// A line through the visits of an instance, by their rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
     /// The change from one round to the next.
@@ -49,7 +49,7 @@ pub struct Trend {
     /// The slope over its standard error.
     pub t: f64,
     pub freedom: f64,
-    /// The change from the first slice to the last.
+    /// The change from the first visit to the last.
     pub change: f64,
 }
 
@@ -62,16 +62,16 @@ impl Trend {
     }
 }
 
-/// One value for each instance, from `slices[instance][round]`: the logarithm of the figure in each
-/// slice, or None where the slice is missing or was dropped. None for an instance without slices.
+/// One value for each instance, from `visits[instance][round]`: the logarithm of the figure in each
+/// visit, or None where the visit is missing or was dropped. None for an instance without visits.
 ///
-/// Rounds are numbered in the order in which they were made. With fewer than three instances slices
+/// Rounds are numbered in the order in which they were made. With fewer than three instances visits
 /// are not centred.
 #[must_use]
-pub fn instance_values(slices: &[Vec<Option<f64>>]) -> Vec<Option<InstanceValue>> {
-    let rounds = round_effects(slices);
+pub fn instance_values(visits: &[Vec<Option<f64>>]) -> Vec<Option<InstanceValue>> {
+    let rounds = round_effects(visits);
     // Rounds that are estimated from m instances take a share of 1 / m of the noise with them.
-    let instances = slices.iter().filter(|row| row.iter().any(Option::is_some)).count();
+    let instances = visits.iter().filter(|row| row.iter().any(Option::is_some)).count();
     let taken = match instances >= MIN_INSTANCES {
         true => (instances as f64 / (instances as f64 - 1.0)).sqrt(),
         false => 1.0,
@@ -86,21 +86,21 @@ pub fn instance_values(slices: &[Vec<Option<f64>>]) -> Vec<Option<InstanceValue>
         let values: Vec<f64> = centred.iter().map(|(_, value)| *value).collect();
         let (value, error) = trimmed_mean(&values)?;
         let error = error.map(|error| error * taken);
-        Some(InstanceValue { value, error, slices: values.len(), trend: trend(&centred) })
+        Some(InstanceValue { value, error, visits: values.len(), trend: trend(&centred) })
     };
-    slices.iter().map(one).collect()
+    visits.iter().map(one).collect()
 }
 
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// The common effect of each round's slices, with a median of zero.
-fn round_effects(slices: &[Vec<Option<f64>>]) -> Vec<f64> {
-    let count = slices.iter().map(Vec::len).max().unwrap_or(0);
+/// The common effect of each round's visits, with a median of zero.
+fn round_effects(visits: &[Vec<Option<f64>>]) -> Vec<f64> {
+    let count = visits.iter().map(Vec::len).max().unwrap_or(0);
     let mut effects = vec![0.0; count];
     let known = |row: &Vec<Option<f64>>, round: usize| finite(row.get(round).copied().flatten());
-    if slices.iter().filter(|row| row.iter().any(Option::is_some)).count() < MIN_INSTANCES {
+    if visits.iter().filter(|row| row.iter().any(Option::is_some)).count() < MIN_INSTANCES {
         return effects;
     }
     for _ in 0..ROUNDS {
@@ -108,9 +108,9 @@ fn round_effects(slices: &[Vec<Option<f64>>]) -> Vec<f64> {
             let rest = (0..count).filter_map(|round| Some(known(row, round)? - effects[round]));
             median(&rest.collect::<Vec<f64>>())
         };
-        let levels: Vec<Option<f64>> = slices.iter().map(level).collect();
+        let levels: Vec<Option<f64>> = visits.iter().map(level).collect();
         let effect = |round: usize| {
-            let rest = slices.iter().zip(&levels);
+            let rest = visits.iter().zip(&levels);
             let rest = rest.filter_map(|(row, level)| Some(known(row, round)? - (*level)?));
             median(&rest.collect::<Vec<f64>>()).unwrap_or(0.0)
         };
@@ -142,7 +142,7 @@ fn trimmed_mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
     Some((mean, error))
 }
 
-/// The least squares line, after slices far from the middle were drawn in.
+/// The least squares line, after visits far from the middle were drawn in.
 fn trend(centred: &[(f64, f64)]) -> Option<Trend> {
     let count = centred.len() as f64;
     if centred.len() < MIN_TREND {

@@ -1,4 +1,4 @@
-//! Slices whose truth is known.
+//! Visits whose truth is known.
 
 use super::*;
 use fastrand::Rng;
@@ -32,23 +32,23 @@ fn what_a_round_has_in_common_is_taken_out() {
 }
 
 #[test]
-fn a_fifth_of_wild_slices_and_as_many_missing_ones_move_nothing() {
+fn a_fifth_of_wild_visits_and_as_many_missing_ones_move_nothing() {
     let mut random = Rng::with_seed(22);
-    let mut slices = cohort(9, 20, &mut random);
-    let clean = instance_values(&slices);
+    let mut visits = cohort(9, 20, &mut random);
+    let clean = instance_values(&visits);
     for round in [3, 8, 14] {
-        slices[4][round] = Some(5.0);
+        visits[4][round] = Some(5.0);
     }
     for round in [0, 6, 19] {
-        slices[2][round] = None;
+        visits[2][round] = None;
     }
-    let found = instance_values(&slices);
+    let found = instance_values(&visits);
     for (clean, found) in clean.iter().zip(&found) {
         let (clean, found) = (clean.unwrap(), found.unwrap());
         assert!((clean.value - found.value).abs() < 0.015, "{clean:?} {found:?}");
         assert!(found.error.unwrap() < 3.0 * clean.error.unwrap(), "{clean:?} {found:?}");
     }
-    assert_eq!(found[2].unwrap().slices, 17);
+    assert_eq!(found[2].unwrap().visits, 17);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn a_warm_up_that_goes_on_is_found_and_rarely_where_there_is_none() {
     let mut random = Rng::with_seed(24);
     let (mut found, mut wrong) = (0, 0);
     for _ in 0..200 {
-        let mut slices = cohort(9, 12, &mut random);
+        let mut visits = cohort(9, 12, &mut random);
         // 10 % cheaper from the first round to the last.
-        for (round, slice) in slices[3].iter_mut().enumerate() {
-            *slice = slice.map(|value| value - 0.10 * round as f64 / 11.0);
+        for (round, visit) in visits[3].iter_mut().enumerate() {
+            *visit = visit.map(|value| value - 0.10 * round as f64 / 11.0);
         }
-        let values = instance_values(&slices);
+        let values = instance_values(&visits);
         let certain = |place: usize| values[place].unwrap().trend.unwrap().is_certain();
         found += usize::from(certain(3));
         wrong += usize::from(certain(5));
@@ -94,20 +94,20 @@ fn a_warm_up_that_goes_on_is_found_and_rarely_where_there_is_none() {
 }
 
 #[test]
-fn few_slices_have_what_can_be_said_of_them() {
+fn few_visits_have_what_can_be_said_of_them() {
     assert!(instance_values(&[]).is_empty());
     assert_eq!(instance_values(&[vec![None, Some(f64::NAN)]]), [None]);
     let one = instance_values(&[vec![Some(1.5)]])[0].unwrap();
-    assert_eq!((one.value, one.error, one.slices, one.trend), (1.5, None, 1, None));
+    assert_eq!((one.value, one.error, one.visits, one.trend), (1.5, None, 1, None));
     // Two instances are not centred: nothing would be left of them.
     let two = instance_values(&[vec![Some(1.0), Some(2.0)], vec![Some(3.0), Some(4.0)]]);
     assert!((two[1].unwrap().value - 3.5).abs() < 1e-12 && two[1].unwrap().error.unwrap() > 0.3);
 }
 
 #[test]
-fn one_disturbed_slice_of_three_or_four_does_not_decide() {
+fn one_disturbed_visit_of_three_or_four_does_not_decide() {
     let value =
-        |slices: &[f64]| instance_values(&[slices.iter().copied().map(Some).collect()])[0].unwrap();
+        |visits: &[f64]| instance_values(&[visits.iter().copied().map(Some).collect()])[0].unwrap();
     let three = value(&[1.0, 1.02, 9.0]);
     assert_eq!((three.value, three.error), (1.02, None));
     let four = value(&[1.0, 1.02, 1.04, 9.0]);

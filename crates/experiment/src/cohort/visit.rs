@@ -1,4 +1,4 @@
-//! One slice, and what is read around it. Whether it counts is decided in `judge`, by clocks alone and never by
+//! One visit, and what is read around it. Whether it counts is decided in `judge`, by clocks alone and never by
 //! its result.
 
 use std::{
@@ -9,22 +9,22 @@ use std::{
 use wirebench_host::{
     distance::Probe,
     environment::resources,
-    neighbours::{Machine, SliceInterference},
+    neighbours::{Machine, VisitInterference},
 };
-use wirebench_judge::{generators::spread_ns, slices::SliceClocks};
+use wirebench_judge::{generators::spread_ns, visits::VisitClocks};
 use wirebench_schema::{
     agent::{LoadProcesses, Recording, WindowOrder, WindowReport},
-    journal::{Distances, Slice},
+    journal::{Distances, Visit},
     load::{LatencyFigure, LoadModel, LoadReport, Stop},
 };
 use wirebench_server::{cost::Details, process_clocks};
 
 use super::{children, course::RunningCohort, member::Member};
 
-/// How old readings may be that hold before a slice.
+/// How old readings may be that hold before a visit.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// What a slice is to be.
+/// What a visit is to be.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) round: u32,
@@ -51,9 +51,9 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     /// What the journal says of it.
-    pub(super) slice: Slice,
+    pub(super) visit: Visit,
     /// What decides whether it counts.
-    pub(super) clocks: SliceClocks,
+    pub(super) clocks: VisitClocks,
     pub(super) report: WindowReport,
     /// What was read of the server's threads before and after.
     pub(super) details: (Details, Details),
@@ -80,7 +80,7 @@ impl Done {
     }
 }
 
-/// What was read after a slice holds before the next one, unless much time has passed.
+/// What was read after a visit holds before the next one, unless much time has passed.
 #[derive(Debug, Default)]
 pub(super) struct LastReadings {
     machine: Option<(Instant, Machine, Vec<u32>)>,
@@ -99,8 +99,8 @@ impl LastReadings {
 }
 
 impl RunningCohort<'_> {
-    /// Runs one slice on the member `index`.
-    pub(super) fn try_slice(&mut self, index: usize, shape: &Shape) -> Result<Done, String> {
+    /// Runs one visit on the member `index`.
+    pub(super) fn try_visit(&mut self, index: usize, shape: &Shape) -> Result<Done, String> {
         let placement = &self.cohort.settings.placement;
         let member = &self.members[index];
         let processes: Vec<LoadProcesses> =
@@ -152,12 +152,12 @@ impl RunningCohort<'_> {
         let taken = after.1.taken(&before.1, placement, threads, load_ns, waited);
         let parked = parked(&self.members, &report);
         let details = (before.0, after.0);
-        let slice = slice(shape, &report, taken, &details, &parked);
-        let clocks = clocks(&slice, &report.report);
+        let visit = visit(shape, &report, taken, &details, &parked);
+        let clocks = clocks(&visit, &report.report);
         let dropped = clocks.dropped(placement.disjoint);
         let distances = Distances { distance_ns_before, distance_ns_after };
-        let slice = Slice { frequency_khz, distances, dropped, ..slice };
-        Ok(Done { slice, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
+        let visit = Visit { frequency_khz, distances, dropped, ..visit };
+        Ok(Done { visit, clocks, report, details, ended_ns, output_bytes, own_ns, parked })
     }
 }
 
@@ -172,20 +172,20 @@ fn parked(members: &[Member<'_>], report: &WindowReport) -> Vec<(u32, u64)> {
     report.parked_cpu_ns.iter().filter_map(beyond).collect()
 }
 
-fn slice(
+fn visit(
     shape: &Shape,
     report: &WindowReport,
-    taken: SliceInterference,
+    taken: VisitInterference,
     (before, after): &(Details, Details),
     parked: &[(u32, u64)],
-) -> Slice {
+) -> Visit {
     let load = &report.report;
     let latency = |figure| load.latency.as_ref()?.known(figure).map(|it| it as u64);
     let counted = report.cpu.counted_ns;
-    // The details are of the whole slice; the part that counts has its share of them.
+    // The details are of the whole visit; the part that counts has its share of them.
     let share = counted.unwrap_or(0) as f64 / report.cpu.whole_ns.max(1) as f64;
     let (voluntary, involuntary) = after.switches_since(before);
-    Slice {
+    Visit {
         round: shape.round,
         start_ns: report.start_ns,
         discard_ns: shape.discard_ns,
@@ -211,16 +211,16 @@ fn slice(
     }
 }
 
-/// The clocks of a slice and of the load in it.
-fn clocks(slice: &Slice, load: &LoadReport) -> SliceClocks {
-    SliceClocks {
-        length_ns: slice.length_ns,
-        discard_ns: slice.discard_ns,
-        throttled_ns: slice.throttled_ns.unwrap_or(0),
-        stolen_ns: slice.stolen_ns,
-        parked_ns: slice.parked_cpu_ns,
-        server_waited: slice.server_waited,
-        generator_waited: slice.generator_waited,
+/// The clocks of a visit and of the load in it.
+fn clocks(visit: &Visit, load: &LoadReport) -> VisitClocks {
+    VisitClocks {
+        length_ns: visit.length_ns,
+        discard_ns: visit.discard_ns,
+        throttled_ns: visit.throttled_ns.unwrap_or(0),
+        stolen_ns: visit.stolen_ns,
+        parked_ns: visit.parked_cpu_ns,
+        server_waited: visit.server_waited,
+        generator_waited: visit.generator_waited,
         late_ns: load.stall_ns_total,
         apart_ns: spread_ns(load),
     }
@@ -247,30 +247,30 @@ mod tests {
 
     fn why_with(
         disjoint: bool,
-        change: impl FnOnce(&mut Slice, &mut LoadReport),
+        change: impl FnOnce(&mut Visit, &mut LoadReport),
     ) -> Option<ReasonKind> {
         let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
         let mut load = LoadReport::new("0".into(), config, EngineChoice::Epoll);
-        let mut slice = Slice { discard_ns: 20 * MS, length_ns: 100 * MS, ..Slice::default() };
-        change(&mut slice, &mut load);
-        clocks(&slice, &load).dropped(disjoint)
+        let mut visit = Visit { discard_ns: 20 * MS, length_ns: 100 * MS, ..Visit::default() };
+        change(&mut visit, &mut load);
+        clocks(&visit, &load).dropped(disjoint)
     }
 
-    fn why(change: impl FnOnce(&mut Slice, &mut LoadReport)) -> Option<ReasonKind> {
+    fn why(change: impl FnOnce(&mut Visit, &mut LoadReport)) -> Option<ReasonKind> {
         why_with(true, change)
     }
 
     #[test]
-    fn a_slice_is_dropped_for_what_clocks_say_and_not_for_its_result() {
-        assert_eq!(why(|slice, _| slice.requests = 0), None);
-        assert_eq!(why(|slice, _| slice.cpu_ns = Some(1000 * MS)), None);
-        assert_eq!(why(|slice, _| slice.latency_ns_p99 = Some(90 * MS)), None);
-        assert_eq!(why(|slice, _| slice.server_waited = 0.09), None);
-        assert_eq!(why(|slice, _| slice.server_waited = 0.11), Some(ReasonKind::Neighbour));
-        assert_eq!(why(|slice, _| slice.generator_waited = 0.3), Some(ReasonKind::Neighbour));
-        assert_eq!(why(|slice, _| slice.stolen_ns = 20 * MS), Some(ReasonKind::Stolen));
-        assert_eq!(why(|slice, _| slice.stolen_ns = 10 * MS), None);
-        assert_eq!(why(|slice, _| slice.parked_cpu_ns = 5 * MS), Some(ReasonKind::ParkedBusy));
+    fn a_visit_is_dropped_for_what_clocks_say_and_not_for_its_result() {
+        assert_eq!(why(|visit, _| visit.requests = 0), None);
+        assert_eq!(why(|visit, _| visit.cpu_ns = Some(1000 * MS)), None);
+        assert_eq!(why(|visit, _| visit.latency_ns_p99 = Some(90 * MS)), None);
+        assert_eq!(why(|visit, _| visit.server_waited = 0.09), None);
+        assert_eq!(why(|visit, _| visit.server_waited = 0.11), Some(ReasonKind::Neighbour));
+        assert_eq!(why(|visit, _| visit.generator_waited = 0.3), Some(ReasonKind::Neighbour));
+        assert_eq!(why(|visit, _| visit.stolen_ns = 20 * MS), Some(ReasonKind::Stolen));
+        assert_eq!(why(|visit, _| visit.stolen_ns = 10 * MS), None);
+        assert_eq!(why(|visit, _| visit.parked_cpu_ns = 5 * MS), Some(ReasonKind::ParkedBusy));
         let stalled = why(|_, load| load.stall_ns_total = 5 * MS);
         assert_eq!(stalled, Some(ReasonKind::GeneratorStall));
         let shared = why_with(false, |_, load| load.stall_ns_total = 5 * MS);

@@ -1,24 +1,24 @@
-//! Whether a slice counts, which clocks alone decide, and findings about slices that were disturbed.
+//! Whether a visit counts, which clocks alone decide, and findings about visits that were disturbed.
 
 use serde::{Deserialize, Serialize};
-use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Slice, Weight};
+use wirebench_schema::journal::{ProgramShare, Reason, ReasonKind, Visit, Weight};
 
 use crate::generators;
 
-/// Share of a slice in which a side may wait for others: waiting costs time, and hardly any CPU time.
+/// Share of a visit in which a side may wait for others: waiting costs time, and hardly any CPU time.
 const WAITED_SHARE: f64 = 0.1;
-/// Share of a slice by which the generator's threads may be late.
+/// Share of a visit by which the generator's threads may be late.
 const LATE_SHARE: f64 = 0.03;
-/// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a slice of 100 ms
+/// The same of stolen time, which the kernel shows in ticks of 10 ms: one tick of a visit of 100 ms
 /// is no proof.
 const STOLEN_SHARE: f64 = 0.1;
-/// Share of a slice that the parked servers may use beyond what they use at rest.
+/// Share of a visit that the parked servers may use beyond what they use at rest.
 const PARKED_SHARE: f64 = 0.03;
 
-/// The clocks of a slice that decide whether it counts.
+/// The clocks of a visit that decide whether it counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct SliceClocks {
+pub struct VisitClocks {
     /// Its length, and that of the discarded part before it.
     pub length_ns: u64,
     pub discard_ns: u64,
@@ -37,8 +37,8 @@ pub struct SliceClocks {
     pub apart_ns: Option<u64>,
 }
 
-impl SliceClocks {
-    /// Why the slice does not count, if so. Where the sides share CPUs, the server makes the generator late: that is
+impl VisitClocks {
+    /// Why the visit does not count, if so. Where the sides share CPUs, the server makes the generator late: that is
     /// what is measured.
     #[must_use]
     pub fn dropped(&self, disjoint: bool) -> Option<ReasonKind> {
@@ -57,30 +57,30 @@ impl SliceClocks {
         rules.into_iter().find(|(applies, _)| *applies).map(|(_, kind)| kind)
     }
 
-    /// The slice as far as these clocks decide about it.
-    pub(crate) fn judged(&self, disjoint: bool) -> Slice {
-        Slice {
+    /// The visit as far as these clocks decide about it.
+    pub(crate) fn judged(&self, disjoint: bool) -> Visit {
+        Visit {
             length_ns: self.length_ns,
             discard_ns: self.discard_ns,
             throttled_ns: Some(self.throttled_ns).filter(|it| *it > 0),
             server_waited: self.server_waited,
             generator_waited: self.generator_waited,
             dropped: self.dropped(disjoint),
-            ..Slice::default()
+            ..Visit::default()
         }
     }
 }
 
-/// How many of the slices were disturbed, what disturbed most of them, and whether they count anyway. If a side
+/// How many of the visits were disturbed, what disturbed most of them, and whether they count anyway. If a side
 /// had to wait for its CPUs, `programs` are those that were seen.
 #[must_use]
-pub fn disturbed(slices: &[Slice], programs: &[ProgramShare]) -> Option<Reason> {
-    let kinds: Vec<ReasonKind> = slices.iter().filter_map(|it| it.dropped).collect();
+pub fn disturbed(visits: &[Visit], programs: &[ProgramShare]) -> Option<Reason> {
+    let kinds: Vec<ReasonKind> = visits.iter().filter_map(|it| it.dropped).collect();
     let count = |kind: ReasonKind| kinds.iter().filter(|other| **other == kind).count();
     let most = kinds.iter().copied().max_by_key(|kind| count(*kind))?;
-    let (dropped, all) = (kinds.len(), slices.len());
+    let (dropped, all) = (kinds.len(), visits.len());
     let counted: Vec<ReasonKind> =
-        Slice::counted(slices).into_iter().filter_map(|it| it.dropped).collect();
+        Visit::counted(visits).into_iter().filter_map(|it| it.dropped).collect();
     let (weight, what) = if counted.is_empty() {
         (Weight::Note, "were disturbed and excluded")
     } else if counted.iter().all(|kind| *kind == ReasonKind::Neighbour) {
@@ -90,13 +90,13 @@ pub fn disturbed(slices: &[Slice], programs: &[ProgramShare]) -> Option<Reason> 
         (Weight::Invalid, "were disturbed")
     };
     if most == ReasonKind::Throttled {
-        let ns = slices.iter().filter_map(|it| it.throttled_ns).sum::<u64>() as f64;
-        let detail = format!("summed over CPUs: {dropped} of {all} slices {what}");
+        let ns = visits.iter().filter_map(|it| it.throttled_ns).sum::<u64>() as f64;
+        let detail = format!("summed over CPUs: {dropped} of {all} visits {what}");
         return Some(most.reason(weight, Some(ns), detail));
     }
     let detail = format!("{dropped} of {all} {what}, most by `{}`", most.name());
     let share = Some(dropped as f64 / all as f64);
-    let reason = ReasonKind::SlicesDropped.reason(weight, share, detail);
+    let reason = ReasonKind::VisitsDropped.reason(weight, share, detail);
     Some(if most.is_disturbance() { reason.by(programs) } else { reason })
 }
 
@@ -105,35 +105,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_that_were_dropped_are_counted_and_most_of_them_spoil_a_run() {
-        let slices = |dropped: usize, kind: ReasonKind| -> Vec<Slice> {
+    fn visits_that_were_dropped_are_counted_and_most_of_them_spoil_a_run() {
+        let visits = |dropped: usize, kind: ReasonKind| -> Vec<Visit> {
             let kind = |n| (n < dropped).then_some(kind);
-            (0..4).map(|n| Slice { dropped: kind(n), ..Slice::default() }).collect()
+            (0..4).map(|n| Visit { dropped: kind(n), ..Visit::default() }).collect()
         };
         let of_group = |dropped: usize| {
-            let slices = slices(dropped, ReasonKind::Throttled).into_iter();
-            let slices = slices.map(|it| Slice { throttled_ns: Some(5_000_000), ..it });
-            disturbed(&slices.collect::<Vec<_>>(), &[]).unwrap()
+            let visits = visits(dropped, ReasonKind::Throttled).into_iter();
+            let visits = visits.map(|it| Visit { throttled_ns: Some(5_000_000), ..it });
+            disturbed(&visits.collect::<Vec<_>>(), &[]).unwrap()
         };
         assert_eq!((of_group(2).kind, of_group(2).weight), (ReasonKind::Throttled, Weight::Note));
         assert_eq!((of_group(3).weight, of_group(3).figure), (Weight::Invalid, Some(2e7)));
         let (stolen, waited) = (ReasonKind::Stolen, ReasonKind::Neighbour);
-        assert_eq!(disturbed(&slices(0, stolen), &[]), None);
-        let few = disturbed(&slices(2, waited), &[]).unwrap();
+        assert_eq!(disturbed(&visits(0, stolen), &[]), None);
+        let few = disturbed(&visits(2, waited), &[]).unwrap();
         assert_eq!((few.weight, few.figure), (Weight::Note, Some(0.5)));
         let shown = [(2, waited), (3, waited), (3, stolen)].map(|(dropped, kind)| {
-            let reason = disturbed(&slices(dropped, kind), &[]).unwrap();
+            let reason = disturbed(&visits(dropped, kind), &[]).unwrap();
             format!("{:?}: {}\n", reason.weight, reason.text().replace("; ", "\n"))
         });
         expect_test::expect![[r#"
-            Note: 50 % of the slices were disturbed (2 of 4 were disturbed and excluded, most by `neighbour`
+            Note: 50 % of the visits were disturbed (2 of 4 were disturbed and excluded, most by `neighbour`
             no program was seen: the hypervisor or interrupts took the time)
             measure for longer, or on another machine
-            Note: 75 % of the slices were disturbed (3 of 4 were disturbed
+            Note: 75 % of the visits were disturbed (3 of 4 were disturbed
             too few others are left, so they count, most by `neighbour`
             no program was seen: the hypervisor or interrupts took the time)
             measure for longer, or on another machine
-            Invalid: 75 % of the slices were disturbed (3 of 4 were disturbed, most by `stolen`)
+            Invalid: 75 % of the visits were disturbed (3 of 4 were disturbed, most by `stolen`)
             measure for longer, or on another machine
         "#]]
         .assert_eq(&shown.concat());

@@ -1,10 +1,10 @@
-//! The slices of one server in one cohort as a picture and in words: when each was measured, its CPU time per request,
+//! The visits of one server in one cohort as a picture and in words: when each was measured, its CPU time per request,
 //! and whether it counts. Nothing is compared.
 
 use std::ptr;
 use wirebench_schema::{
     id::VariantId,
-    journal::{ReasonKind, Run, Slice, block_of_cohort},
+    journal::{ReasonKind, Run, Visit, block_of_cohort},
 };
 use wirebench_stats::{median, range};
 
@@ -16,20 +16,20 @@ use crate::{
     table_units::count,
 };
 
-/// How to read a drawing of slices.
-const READING: &str = "Each large mark is a slice of load on this server, in the order in which they ran; \
+/// How to read a drawing of visits.
+const READING: &str = "Each large mark is a visit of load on this server, in the order in which they ran; \
      between two of them the other instances of the cohort have their turns. The dashed line is the value of the \
-     cohort: that of the slices that count, without what all instances of a round share, so that it may lie beside \
-     the marks. Small dots are the slices of the other instances, each scaled to the \
+     cohort: that of the visits that count, without what all instances of a round share, so that it may lie beside \
+     the marks. Small dots are the visits of the other instances, each scaled to the \
      median of this one, and at the edge if it is beyond: a movement that all share comes from the machine, and is \
-     removed by comparing within rounds. Only clocks decide which slices count, never the result.";
+     removed by comparing within rounds. Only clocks decide which visits count, never the result.";
 
 /// The least share of the figures by which the axis reaches to both sides: noise must not look large.
 const LEAST_REACH: f64 = 0.1;
-/// The length of the axis as a factor of what the slices of the server need.
+/// The length of the axis as a factor of what the visits of the server need.
 const SPACE: f64 = 1.2;
 
-/// Something for which a slice is dropped: its kind, its class in the style sheet, and its name.
+/// Something for which a visit is dropped: its kind, its class in the style sheet, and its name.
 pub(crate) type Disturbance = (ReasonKind, &'static str, &'static str);
 
 pub(crate) const DISTURBANCES: [Disturbance; 6] = [
@@ -41,7 +41,7 @@ pub(crate) const DISTURBANCES: [Disturbance; 6] = [
     (ReasonKind::Throttled, "throttled", "the CPU was throttled"),
 ];
 
-/// The disturbance of this kind. Kinds that a slice cannot have today count as other programs.
+/// The disturbance of this kind. Kinds that a visit cannot have today count as other programs.
 pub(crate) fn disturbance(kind: ReasonKind) -> &'static Disturbance {
     DISTURBANCES.iter().find(|it| it.0 == kind).unwrap_or(&DISTURBANCES[1])
 }
@@ -50,47 +50,47 @@ pub(crate) fn disturbance(kind: ReasonKind) -> &'static Disturbance {
 const STATES: [&str; 3] = ["near", "far", "farther"];
 const CHANGED: &str = "mixed";
 
-/// The slices of one server in words, for each load.
+/// The visits of one server in words, for each load.
 ///
 /// # Errors
 ///
-/// A name that means no server of the run, or more than one, and a server without slices.
+/// A name that means no server of the run, or more than one, and a server without visits.
 pub fn text(analysis: &Analysis<'_>, name: &str) -> Result<String, String> {
     let server = meant(analysis.journal, name)?;
-    let of = |rows| CohortSlices::of(analysis, rows, &server);
+    let of = |rows| CohortVisits::of(analysis, rows, &server);
     let texts: Vec<String> = analysis.workloads.iter().filter_map(of).map(|it| it.text()).collect();
     if texts.is_empty() {
         return Err(format!(
-            "{server} has no slices with a CPU time: only cohorts of `wirebench run` and `ab` measure in slices"
+            "{server} has no visits with a CPU time: only cohorts of `wirebench run` and `ab` measure in visits"
         ));
     }
     Ok(format!("{}\nPicture over time: report.html\n", texts.join("\n")))
 }
 
-/// The slices of a server under its first load with some, over time; none without slices.
+/// The visits of a server under its first load with some, over time; none without visits.
 pub(crate) fn chart(analysis: &Analysis<'_>, variant: &VariantId) -> Option<Chart> {
-    let of_load = |rows| CohortSlices::of(analysis, rows, variant);
-    analysis.workloads.iter().find_map(of_load).map(CohortSlices::chart)
+    let of_load = |rows| CohortVisits::of(analysis, rows, variant);
+    analysis.workloads.iter().find_map(of_load).map(CohortVisits::chart)
 }
 
-/// The slices of one instance in a cohort and under one load: seconds since the first slice of the cohort, and
+/// The visits of one instance in a cohort and under one load: seconds since the first visit of the cohort, and
 /// microseconds of CPU time per request.
-struct CohortSlices {
+struct CohortVisits {
     /// The server, the load and the cohort.
     title: String,
     /// Those of each use.
     own: Vec<Marks>,
-    /// Slices of the other instances that count, scaled to the median of this one.
+    /// Visits of the other instances that count, scaled to the median of this one.
     others: Vec<(f64, f64)>,
-    /// The slices of all instances in each state of the machine; empty of a machine with one state.
+    /// The visits of all instances in each state of the machine; empty of a machine with one state.
     states: Vec<Marks>,
     /// The value of the instance in the cohort, in microseconds.
     value: Option<f64>,
 }
 
-impl CohortSlices {
-    /// The slices of the first instance of a server, in the cohort in which most of them are excluded. None without
-    /// slices.
+impl CohortVisits {
+    /// The visits of the first instance of a server, in the cohort in which most of them are excluded. None without
+    /// visits.
     fn of(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>, variant: &VariantId) -> Option<Self> {
         let row = &rows.rows[rows.first_of(variant)?];
         let excluded = |run: &Run| uses(analysis, run).iter().filter(|it| **it > 0).count();
@@ -99,20 +99,20 @@ impl CohortSlices {
         let run = run.max_by_key(|run| excluded(run))?;
         let all = rows.rows.iter().flat_map(|it| &it.runs).copied();
         let cohort: Vec<&Run> = all.filter(|it| it.cohort() == run.cohort()).collect();
-        let all = || cohort.iter().flat_map(|run| run.outcome.slices());
+        let all = || cohort.iter().flat_map(|run| run.outcome.visits());
         let begin = all().map(|it| it.start_ns).min()?;
-        let at = |slice: &Slice| Some((seconds(slice, begin), microseconds(slice)?));
-        let used: Vec<_> = run.outcome.slices().iter().zip(uses(analysis, run)).collect();
+        let at = |visit: &Visit| Some((seconds(visit, begin), microseconds(visit)?));
+        let used: Vec<_> = run.outcome.visits().iter().zip(uses(analysis, run)).collect();
         let own = looks().enumerate().map(|(at_use, (class, outline, words))| {
             let of_use = used.iter().filter(|it| it.1 == at_use);
             let points: Vec<_> = of_use.filter_map(|it| at(it.0)).collect();
-            let words = format!("{} {words}", count(points.len(), "slice"));
+            let words = format!("{} {words}", count(points.len(), "visit"));
             Marks { class, outline, words, points }
         });
         let middle = median_us(run)?;
         let others = cohort.iter().filter(|it| !ptr::eq(**it, *run)).flat_map(|other| {
             let scale = median_us(other).map_or(0.0, |it| middle / it);
-            let counted = Slice::counted(other.outcome.slices()).into_iter().filter_map(at);
+            let counted = Visit::counted(other.outcome.visits()).into_iter().filter_map(at);
             counted.map(move |(seconds, us)| (seconds, us * scale))
         });
         let machine = &analysis.machine.states;
@@ -120,13 +120,13 @@ impl CohortSlices {
             let begun = all().filter(|it| machine.during(it.distances.readings()) == state);
             let points: Vec<_> = begun.map(|it| (seconds(it, begin), 0.0)).collect();
             let class = state.map_or(CHANGED, |state| STATES[state.min(STATES.len() - 1)]);
-            let words = format!("{} of all instances: {words}", count(points.len(), "slice"));
+            let words = format!("{} of all instances: {words}", count(points.len(), "visit"));
             Marks { class: class.to_owned(), outline: Outline::Strip, words, points }
         };
         let words = if machine.count() > 1 { state_words(rows) } else { Vec::new() };
         let states = words.iter().enumerate().map(|(at, words)| state(Some(at), words));
         let changed =
-            (machine.count() > 1).then(|| state(None, "the distance changed during a slice"));
+            (machine.count() > 1).then(|| state(None, "the distance changed during a visit"));
         let drawn = |marks: &Marks| !marks.points.is_empty();
         Some(Self {
             title: title(rows, run),
@@ -137,7 +137,7 @@ impl CohortSlices {
         })
     }
 
-    /// Time and CPU time per request, as wide as the slices of the server need.
+    /// Time and CPU time per request, as wide as the visits of the server need.
     fn chart(self) -> Chart {
         let own = || self.own.iter().flat_map(|it| &it.points);
         let seconds = own().chain(&self.others).map(|it| it.0);
@@ -152,12 +152,12 @@ impl CohortSlices {
         let others = (!self.others.is_empty()).then(|| Marks {
             class: "others".to_owned(),
             outline: Outline::Dot,
-            words: "slices of the other instances, scaled".to_owned(),
+            words: "visits of the other instances, scaled".to_owned(),
             points: self.others,
         });
         let marks = others.into_iter().chain(self.own).chain(self.states).collect();
         let kind = ChartKind::Dots { x, y, marks, level: self.value, begins: Vec::new() };
-        Chart::titled(format!("slices of {}", self.title), kind).explained(legend)
+        Chart::titled(format!("visits of {}", self.title), kind).explained(legend)
     }
 
     /// The meaning of the dashed line.
@@ -174,7 +174,7 @@ impl CohortSlices {
     }
 }
 
-/// The class, the outline and the words of each use of a slice: that it counts, disturbances for which it is dropped,
+/// The class, the outline and the words of each use of a visit: that it counts, disturbances for which it is dropped,
 /// and that it was measured in a state of the machine that is not compared.
 fn looks() -> impl Iterator<Item = (String, Outline, String)> {
     let counted = ("counted".to_owned(), Outline::Dot, "counted".to_owned());
@@ -185,20 +185,20 @@ fn looks() -> impl Iterator<Item = (String, Outline, String)> {
     [counted].into_iter().chain(dropped).chain([("far thin".to_owned(), Outline::Ring, words)])
 }
 
-/// The place of the use of each slice of a run among the looks.
+/// The place of the use of each visit of a run among the looks.
 fn uses(analysis: &Analysis<'_>, run: &Run) -> Vec<usize> {
-    let slices = run.outcome.slices();
-    let counted = Slice::counted(slices);
+    let visits = run.outcome.visits();
+    let counted = Visit::counted(visits);
     let keep = analysis.machine.keep(analysis.machine.filter(&run.workload));
-    let used = |slice: &Slice| match slice.dropped {
-        Some(kind) if !counted.iter().any(|it| ptr::eq(*it, slice)) => {
+    let used = |visit: &Visit| match visit.dropped {
+        Some(kind) if !counted.iter().any(|it| ptr::eq(*it, visit)) => {
             let is_it = |it: &Disturbance| it.0 == disturbance(kind).0;
             1 + DISTURBANCES.iter().position(is_it).unwrap_or_default()
         }
-        _ if !keep(&slice.distances) => 1 + DISTURBANCES.len(),
+        _ if !keep(&visit.distances) => 1 + DISTURBANCES.len(),
         _ => 0,
     };
-    slices.iter().map(used).collect()
+    visits.iter().map(used).collect()
 }
 
 fn title(rows: &WorkloadRows<'_>, run: &Run) -> String {
@@ -228,17 +228,17 @@ fn state_words(rows: &WorkloadRows<'_>) -> Vec<String> {
     all.iter().map(words).collect()
 }
 
-fn seconds(slice: &Slice, begin_ns: u64) -> f64 {
-    slice.start_ns.saturating_sub(begin_ns) as f64 / 1e9
+fn seconds(visit: &Visit, begin_ns: u64) -> f64 {
+    visit.start_ns.saturating_sub(begin_ns) as f64 / 1e9
 }
 
-fn microseconds(slice: &Slice) -> Option<f64> {
-    slice.cpu_ns_per_request().filter(|ns| *ns > 0.0).map(|ns| ns / 1000.0)
+fn microseconds(visit: &Visit) -> Option<f64> {
+    visit.cpu_ns_per_request().filter(|ns| *ns > 0.0).map(|ns| ns / 1000.0)
 }
 
-/// The median over the slices of a run that count.
+/// The median over the visits of a run that count.
 fn median_us(run: &Run) -> Option<f64> {
-    let counted = Slice::counted(run.outcome.slices());
+    let counted = Visit::counted(run.outcome.visits());
     median(&counted.into_iter().filter_map(microseconds).collect::<Vec<_>>())
 }
 
