@@ -32,7 +32,7 @@ pub(crate) use comparison::{Values, estimate};
 pub(crate) use levels::Levels;
 pub use margins::Margins;
 pub use metric::{LimitSide, Metric, MetricFacts};
-pub(crate) use pair::{PairSide, compare_workloads};
+pub(crate) use pair::{PairSide, compare_series, logs};
 pub use ratio::JudgedRatio;
 pub use rows::{Role, Row, WorkloadRows};
 pub(crate) use rows::{are_builds, asked_for, conditions};

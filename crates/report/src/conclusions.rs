@@ -13,25 +13,26 @@ pub(crate) use self::{
 use crate::view::{Answer, ConclusionReport, PairReport};
 
 wirebench_schema::names! {
-    Answer: Holds = "holds", Reversed = "reversed", Inconclusive = "inconclusive", NotMeasured = "not measured",
+    Answer: Reversed = "reversed", Differs = "differs", NoDifference = "no difference",
+    Inconclusive = "inconclusive", SmallerEffect = "direction holds, effect smaller",
+    LargerEffect = "direction holds, effect larger", Holds = "holds", NotMeasured = "not measured",
 }
 
-/// What follows from the answers of all pairs.
-fn answer(pairs: &[PairReport], some: bool) -> Answer {
-    let measured = || pairs.iter().map(|it| it.answer).filter(|it| *it != Answer::NotMeasured);
-    let (any, all) = match some {
-        true => (Answer::Holds, Answer::Reversed),
-        false => (Answer::Reversed, Answer::Holds),
-    };
-    if measured().next().is_none() {
-        Answer::NotMeasured
-    } else if measured().any(|it| it == any) {
-        any
-    } else if measured().all(|it| it == all) {
-        all
-    } else {
-        Answer::Inconclusive
+impl Answer {
+    /// True where the same row has more as in the document.
+    const fn confirms(self) -> bool {
+        matches!(self, Self::SmallerEffect | Self::LargerEffect | Self::Holds)
     }
+}
+
+/// What follows from the answers of all pairs, of which one is enough for `some`.
+fn answer(pairs: &[PairReport], some: bool) -> Answer {
+    let number = |answer: Answer| pairs.iter().filter(|it| it.mean.answer == answer).count();
+    let found = || Answer::ALL.into_iter().filter(|it| number(*it) > 0);
+    let confirmed = found().filter(|it| it.confirms()).max_by_key(|it| (number(*it), *it));
+    let otherwise = found().find(|it| !it.confirms() && *it != Answer::NotMeasured);
+    let (first, second) = if some { (confirmed, otherwise) } else { (otherwise, confirmed) };
+    first.or(second).unwrap_or(Answer::NotMeasured)
 }
 
 #[cfg(test)]

@@ -17,7 +17,10 @@ pub use cell::{Cell, CellId, Reasons, Runs};
 pub use comparison::{ComparisonFacts, Difference, LeftOut, Presence, Yardstick};
 pub use figure::{Figure, Ratio, Reference, Sample};
 pub use gate::{ConditionResult, Gate, GateVerdict, Hit, Lost};
-pub use published::{Answer, ConclusionReport, PairReport, PublishedReport, PublishedRowReport};
+pub use published::{
+    Answer, ClaimedWorkload, ComparedRatio, ConclusionReport, PairReport, PublishedReport,
+    PublishedRowReport,
+};
 pub(crate) use published::{ComparedCell, ComparedColumn, ComparedRow, ComparedTable};
 pub(crate) use result_view::{BOUND, pretty};
 pub use result_view::{FORMAT, LoadFacts, ResultView, Source, Verb};

@@ -1,9 +1,9 @@
-//! Any two rows compared with each other: of one workload, by the intervals that hold for all pairs of its
-//! rows, or of two workloads, by the blocks that have both.
+//! Any two rows compared with each other: in one workload, by the intervals that hold for all pairs of its
+//! rows, or over several workloads, by the means of the blocks that have both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::journal::block_of_cohort;
-use wirebench_stats::{TwoWay, judge_sides};
+use wirebench_stats::judge_series;
 
 use super::{JudgedRatio, Metric, Reads, Role, WorkloadRows};
 
@@ -73,24 +73,34 @@ impl PairSide<'_, '_> {
     }
 }
 
-/// The first side over the second one, which is of another workload, as one of this many comparisons. Their instances
-/// are not the same, so that only what the two sides have in a block is compared. None without such a block.
-pub(crate) fn compare_workloads(
-    sides: [PairSide<'_, '_>; 2],
+/// The mean of the first sides over that of the second ones, which are of several workloads, as one of this many
+/// comparisons. Their instances are not the same, so that only what a pair has in a block is compared. None where no
+/// pair has both sides in two blocks.
+pub(crate) fn compare_series(
+    series: &[[PairSide<'_, '_>; 2]],
     metric: Metric,
     comparisons: usize,
 ) -> Option<JudgedRatio> {
-    let [row, reference] = sides;
-    let [own, base] = sides.map(|side| side.by_block(metric));
-    let (own, base): (Vec<f64>, Vec<f64>) =
-        own.iter().filter_map(|(block, own)| Some((*own, *base.get(block)?))).unzip();
-    let margin = row.rows.margins.of(metric, row.rows.workload.phase);
-    let model = TwoWay::fit(&[own, base], &[])?;
-    let judged = judge_sides(&model, [&[1], &[0]], comparisons, margin)?;
-    let reads = row.reads(metric).with(reference.reads(metric).inverse());
-    let withheld = sides.iter().find_map(|side| {
+    let sides = || series.iter().flatten();
+    let margins = sides().map(|side| side.rows.margins.of(metric, side.rows.workload.phase));
+    let margin = margins.fold(0.0, f64::max);
+    let pairs: Vec<BTreeMap<u32, f64>> = series.iter().map(|pair| logs(pair, metric)).collect();
+    let blocks: BTreeSet<u32> = pairs.iter().flat_map(BTreeMap::keys).copied().collect();
+    let cell = |pair: &BTreeMap<u32, f64>, block| pair.get(block).copied().unwrap_or(f64::NAN);
+    let cells = pairs.iter().map(|pair| blocks.iter().map(|it| cell(pair, it)).collect());
+    let judged = judge_series(&cells.collect::<Vec<_>>(), comparisons, margin)?;
+    let reads = series.iter().fold(Reads::Exactly, |reads, [own, base]| {
+        reads.with(own.reads(metric)).with(base.reads(metric).inverse())
+    });
+    let withheld = sides().find_map(|side| {
         let check = side.rows.compare(metric).baseline_check.state;
         side.rows.withheld([&[side.row], side.relative_to.as_slice()], metric, check)
     });
     Some(JudgedRatio::of(&judged, BTreeMap::new(), reads, withheld, margin))
+}
+
+/// The logarithm of the first side over the second one in each block that has both.
+pub(crate) fn logs(pair: &[PairSide<'_, '_>; 2], metric: Metric) -> BTreeMap<u32, f64> {
+    let [own, base] = pair.map(|side| side.by_block(metric));
+    own.iter().filter_map(|(block, own)| Some((*block, own - base.get(block)?))).collect()
 }

@@ -3,7 +3,7 @@
 use wirebench_schema::journal::Published;
 
 use super::{
-    ConclusionReport, PairReport,
+    Answer, ConclusionReport, PairReport,
     words::{answers, here, sentence, sizes, summary},
 };
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     interval::factor,
     notes::{Notes, Remark},
     published_rows::name_of,
+    view::ComparedRatio,
 };
 
 /// What text has room for on a line.
@@ -42,20 +43,25 @@ pub(crate) fn table(conclusions: &[ConclusionReport]) -> Option<Block> {
 
 /// Why pairs are inconclusive or not measured.
 fn whys(conclusion: &ConclusionReport) -> Vec<Remark> {
-    let why = |pair: &PairReport| {
-        let name = pair.answer.name();
-        pair.why.clone().map(|why| why.prefixed(&format!("{name}: ")))
+    let why = |it: &ComparedRatio| {
+        let name = it.answer.name();
+        it.why.clone().map(|why| why.prefixed(&format!("{name}: ")))
     };
-    let whys = Notes::of(conclusion.pairs.iter().filter_map(why)).into_remarks();
+    let ratios = conclusion.pairs.iter().flat_map(|pair| {
+        let workloads = pair.workloads.iter().map(|it| &it.ratio);
+        let missing = workloads.filter(|it| it.answer == Answer::NotMeasured);
+        std::iter::once(&pair.mean).chain(missing)
+    });
+    let whys = Notes::of(ratios.filter_map(why)).into_remarks();
     whys.into_iter().take(WHYS).collect()
 }
 
-/// A line for each pair of each conclusion; nothing without pairs.
+/// A line for each workload of each pair, and one for their mean; nothing without pairs.
 pub(crate) fn pairs(published: &Published, conclusions: &[ConclusionReport]) -> Option<Block> {
     let rows: Vec<Vec<Cell>> = (1..)
         .zip(conclusions)
         .flat_map(|(number, it)| it.pairs.iter().map(move |pair| (number, pair)))
-        .map(|(number, pair)| line(published, number, pair))
+        .flat_map(|(number, pair)| lines(published, number, pair))
         .collect();
     let columns = vec![
         Column::right("no."),
@@ -70,7 +76,7 @@ pub(crate) fn pairs(published: &Published, conclusions: &[ConclusionReport]) -> 
         .then(|| Block::Section("pairs of the conclusions".to_owned(), vec![table]))
 }
 
-fn line(published: &Published, number: usize, pair: &PairReport) -> Vec<Cell> {
+fn lines(published: &Published, number: usize, pair: &PairReport) -> Vec<Vec<Cell>> {
     let name = |text: &str| {
         text.parse().map_or_else(|_| text.to_owned(), |variant| name_of(published, &variant))
     };
@@ -79,21 +85,23 @@ fn line(published: &Published, number: usize, pair: &PairReport) -> Vec<Cell> {
             pair.relative_to.as_ref().map_or_else(String::new, |it| format!(" / {}", name(it)));
         name(it) + &base
     });
-    let rows = match &pair.against {
-        Some(_) if row == reference => row,
+    let rows = match pair.workloads.iter().any(|it| it.against.is_some()) {
+        true if row == reference => row,
         _ => format!("{row} {} {reference}", pair.relation),
     };
-    let workload = match &pair.against {
-        Some(against) => format!("{} {} {against}", pair.workload, pair.relation),
-        None => pair.workload.clone(),
+    let line = |workload: String, ratio: &ComparedRatio| -> Vec<Cell> {
+        let published = factor(ratio.published, None);
+        let answer = ratio.answer.name().to_owned();
+        let texts = [number.to_string(), rows.clone(), workload, published, here(ratio), answer];
+        texts.into_iter().map(Cell::from).collect()
     };
-    let texts = [
-        number.to_string(),
-        rows,
-        workload,
-        factor(pair.published, None),
-        here(pair),
-        pair.answer.name().to_owned(),
-    ];
-    texts.into_iter().map(Cell::from).collect()
+    let mean = (pair.workloads.len() > 1).then(|| line("mean".to_owned(), &pair.mean));
+    let each = pair.workloads.iter().map(|it| {
+        let workload = match &it.against {
+            Some(against) => format!("{} {} {against}", it.workload, pair.relation),
+            None => it.workload.clone(),
+        };
+        line(workload, &it.ratio)
+    });
+    each.chain(mean).collect()
 }

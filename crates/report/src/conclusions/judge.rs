@@ -5,16 +5,18 @@ use wirebench_schema::{
     journal::Published,
     suite::{ClaimedPair, Column, Conclusion, PublishedRow, Relation},
 };
+use wirebench_stats::Interval;
 
 use super::{Answer, ConclusionReport, PairReport, answer};
 use crate::{
     analysis::{
-        Analysis, Claim, Inconclusive, JudgedRatio, Metric, PairSide, WorkloadRows,
-        compare_workloads,
+        Analysis, Claim, Inconclusive, JudgedRatio, Metric, PairSide, Reads, WorkloadRows,
+        compare_series, logs,
     },
     notes::Remark,
     published_rows::{self, name_of},
     shown::not_compared,
+    view::{ClaimedWorkload, ComparedRatio},
 };
 
 /// The conclusions of the document; none without one.
@@ -34,12 +36,21 @@ type Sides<'j, 'a> = Result<[PairSide<'j, 'a>; 2], Remark>;
 
 impl<'j, 'a> Judge<'j, 'a> {
     fn conclusion(&self, conclusion: &Conclusion) -> ConclusionReport {
-        let claimed = self.published.figures.pairs(conclusion);
-        // Only those of two workloads are a family of their own.
-        let comparisons = claimed.len().max(1);
+        let mut series: Vec<Vec<ClaimedPair<'_>>> = Vec::new();
+        for pair in self.published.figures.pairs(conclusion) {
+            let is_same = |it: &&mut Vec<ClaimedPair<'_>>| {
+                it[0].row == pair.row && it[0].reference == pair.reference
+            };
+            // Where one case is enough, each is one by itself.
+            match series.iter_mut().find(is_same).filter(|_| !conclusion.some) {
+                Some(found) => found.push(pair),
+                None => series.push(vec![pair]),
+            }
+        }
         let metric = metric(conclusion.column);
+        let comparisons = series.len().max(1);
         let pairs: Vec<PairReport> =
-            claimed.iter().map(|pair| self.pair(pair, metric, comparisons)).collect();
+            series.iter().map(|it| self.series(it, metric, comparisons)).collect();
         ConclusionReport {
             sentence: conclusion.sentence(),
             is_quote: conclusion.quote.is_some(),
@@ -65,33 +76,56 @@ impl<'j, 'a> Judge<'j, 'a> {
         reasons
     }
 
-    fn pair(&self, pair: &ClaimedPair<'_>, metric: Metric, comparisons: usize) -> PairReport {
-        let ratio = self.sides(pair, metric).and_then(|sides| {
-            let [own, base] = sides;
-            let ratio = match pair.workload == pair.against {
-                true => own.rows.compare_pair(metric, [own.row, base.row]),
-                false => compare_workloads(sides, metric, comparisons),
-            };
-            ratio.ok_or_else(|| Remark::from("the two were never measured together"))
+    /// Two rows in all workloads that the conclusion is about.
+    fn series(
+        &self,
+        claimed: &[ClaimedPair<'_>],
+        metric: Metric,
+        comparisons: usize,
+    ) -> PairReport {
+        let first = &claimed[0];
+        let sides: Vec<Sides<'j, 'a>> = claimed.iter().map(|it| self.sides(it, metric)).collect();
+        // A single block says nothing of its noise.
+        let is_known = |it: &[PairSide<'_, '_>; 2]| logs(it, metric).len() > 1;
+        let known = claimed.iter().zip(&sides).filter_map(|(pair, sides)| {
+            Some((pair.published, sides.clone().ok().filter(is_known)?))
         });
-        let (answer, why) = match (self.differs(pair), &ratio) {
-            (Some(why), _) => (Answer::NotMeasured, Some(why)),
-            (None, Ok(ratio)) => judged(pair.relation, ratio),
-            (None, Err(why)) => (Answer::NotMeasured, Some(why.clone())),
+        let (there, measured): (Vec<f64>, Vec<_>) = known.unzip();
+        let differs = self.differs(first);
+        let compared = |published, ratio| {
+            let ratio = compared(first.relation, published, ratio);
+            match &differs {
+                None => ratio,
+                why => ComparedRatio { answer: Answer::NotMeasured, why: why.clone(), ..ratio },
+            }
         };
-        let ratio = ratio.ok();
+        let workloads: Vec<ClaimedWorkload> = claimed
+            .iter()
+            .zip(sides)
+            .map(|(pair, sides)| ClaimedWorkload {
+                workload: pair.workload.to_owned(),
+                against: (pair.against != pair.workload).then(|| pair.against.to_owned()),
+                ratio: compared(
+                    pair.published,
+                    sides.and_then(|it| in_workload(it, metric, comparisons)),
+                ),
+            })
+            .collect();
+        let mean = match (workloads.as_slice(), measured.as_slice()) {
+            ([only], _) => only.ratio.clone(),
+            (all, []) => without_mean(all),
+            (_, measured) => {
+                let ratio = compare_series(measured, metric, comparisons);
+                compared(mean(&there), ratio.ok_or_else(apart))
+            }
+        };
         PairReport {
-            workload: pair.workload.to_owned(),
-            against: (pair.against != pair.workload).then(|| pair.against.to_owned()),
-            row: pair.row.to_string(),
-            relation: pair.relation,
-            reference: pair.reference.to_string(),
-            relative_to: pair.relative_to.map(ToString::to_string),
-            published: pair.published,
-            measured: ratio.as_ref().map(|it| it.estimate),
-            reads: ratio.as_ref().map(|it| it.reads),
-            answer,
-            why,
+            row: first.row.to_string(),
+            relation: first.relation,
+            reference: first.reference.to_string(),
+            relative_to: first.relative_to.map(ToString::to_string),
+            mean,
+            workloads,
         }
     }
 
@@ -149,21 +183,118 @@ const fn metric(column: Column) -> Metric {
     }
 }
 
-/// What a ratio says of a claim, and why it says nothing.
-fn judged(relation: Relation, ratio: &JudgedRatio) -> (Answer, Option<Remark>) {
-    let answer = match (relation, ratio.claim.unwrap_or(Claim::CannotTell)) {
-        (Relation::More, Claim::Higher)
-        | (Relation::Fewer, Claim::Lower)
-        | (Relation::Same, Claim::Same) => Answer::Holds,
-        (Relation::More, Claim::Lower)
-        | (Relation::Fewer, Claim::Higher)
-        | (Relation::Same, Claim::Higher | Claim::Lower) => Answer::Reversed,
+/// The answer where no workload has both sides in two blocks.
+fn without_mean(workloads: &[ClaimedWorkload]) -> ComparedRatio {
+    let published: Vec<f64> = workloads.iter().map(|it| it.ratio.published).collect();
+    let is_measured = workloads.iter().any(|it| it.ratio.answer != Answer::NotMeasured);
+    let (answer, why) = match is_measured {
+        true => (Answer::Inconclusive, Some(Inconclusive::TooFewCohorts.name().into())),
+        false => (Answer::NotMeasured, workloads[0].ratio.why.clone()),
+    };
+    ComparedRatio { published: mean(&published), measured: None, reads: None, answer, why }
+}
+
+/// The first side over the second one in a workload, or of two workloads.
+fn in_workload(
+    sides: [PairSide<'_, '_>; 2],
+    metric: Metric,
+    comparisons: usize,
+) -> Result<JudgedRatio, Remark> {
+    let [own, base] = sides;
+    let is_one = own.rows.workload.name == base.rows.workload.name;
+    let ratio = match is_one {
+        true => own.rows.compare_pair(metric, [own.row, base.row]),
+        false => compare_series(&[sides], metric, comparisons),
+    };
+    ratio.ok_or_else(apart)
+}
+
+fn apart() -> Remark {
+    "the two were never measured together".into()
+}
+
+/// The geometric mean.
+fn mean(ratios: &[f64]) -> f64 {
+    (ratios.iter().map(|it| it.ln()).sum::<f64>() / ratios.len() as f64).exp()
+}
+
+/// The answer of a measured ratio to a published one.
+fn compared(
+    relation: Relation,
+    published: f64,
+    measured: Result<JudgedRatio, Remark>,
+) -> ComparedRatio {
+    let (answer, why) = match &measured {
+        Ok(ratio) => judged(relation, published, ratio),
+        Err(why) => (Answer::NotMeasured, Some(why.clone())),
+    };
+    let measured = measured.ok();
+    ComparedRatio {
+        published,
+        measured: measured.as_ref().map(|it| it.estimate),
+        reads: measured.as_ref().map(|it| it.reads),
+        answer,
+        why,
+    }
+}
+
+/// The answer of a ratio to a claim, and why it has none.
+pub(super) fn judged(
+    relation: Relation,
+    published: f64,
+    ratio: &JudgedRatio,
+) -> (Answer, Option<Remark>) {
+    let claim = ratio.claim.unwrap_or(Claim::CannotTell);
+    let answer = match (relation, claim) {
+        (Relation::Same, Claim::Same) => Answer::Holds,
+        (Relation::Same, _) => apart_from(published, ratio),
+        (Relation::More, Claim::Higher) | (Relation::Fewer, Claim::Lower) => size(published, ratio),
+        (Relation::More, Claim::Lower) | (Relation::Fewer, Claim::Higher) => Answer::Reversed,
+        (_, Claim::Same) => Answer::NoDifference,
         _ => Answer::Inconclusive,
     };
-    let why = match ratio.claim.unwrap_or(Claim::CannotTell) {
-        Claim::Same => "the difference is smaller than the margin",
+    let why = match claim {
         Claim::NotHigher | Claim::NotLower => Inconclusive::Bound.name(),
-        _ => ratio.inconclusive.map_or("", Inconclusive::name),
+        _ => ratio.inconclusive.unwrap_or(Inconclusive::WideInterval).name(),
     };
     (answer, (answer == Answer::Inconclusive).then(|| why.into()))
+}
+
+/// The true ratio, as far as it is known: the interval widened by the margin, without an end where the ratio is a
+/// bound.
+fn reach(ratio: &JudgedRatio) -> Option<Interval> {
+    let interval = ratio.estimate.interval?;
+    let margin = 1.0 + ratio.margin;
+    let (low, high) = match ratio.reads {
+        Reads::Exactly => (interval.low / margin, interval.high * margin),
+        Reads::AtLeast => (interval.low / margin, f64::INFINITY),
+        Reads::AtMost => (0.0, interval.high * margin),
+        Reads::Either => (0.0, f64::INFINITY),
+    };
+    Some(Interval { low, high })
+}
+
+/// How far two rows are apart that a document calls the same.
+fn apart_from(published: f64, ratio: &JudgedRatio) -> Answer {
+    let there = published.ln().abs().max(ratio.margin.ln_1p());
+    let there = Interval { low: (-there).exp(), high: there.exp() };
+    let Some(here) = ratio.estimate.interval else { return Answer::Inconclusive };
+    let is_known = ratio.inconclusive.is_none_or(|it| it == Inconclusive::WideInterval);
+    match ratio.claim {
+        Some(Claim::Higher) if here.low > there.high => Answer::Differs,
+        Some(Claim::Lower) if here.high < there.low => Answer::Differs,
+        _ if is_known && ratio.reads == Reads::Exactly && here.lies_within(&there) => Answer::Holds,
+        _ => Answer::Inconclusive,
+    }
+}
+
+/// The answer of a ratio of the published direction.
+fn size(published: f64, ratio: &JudgedRatio) -> Answer {
+    if reach(ratio).is_none_or(|it| it.contains(published)) {
+        Answer::Holds
+    } else if ratio.estimate.value.ln().abs() < published.ln().abs() {
+        Answer::SmallerEffect
+    } else {
+        Answer::LargerEffect
+    }
 }

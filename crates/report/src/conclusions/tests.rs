@@ -2,13 +2,16 @@
 
 use super::*;
 use crate::{
-    analysis::{Analysis, Reads},
+    analysis::{Analysis, Metric, Reads},
     document::{Document, Paint},
-    fixtures::{add, add_reason, assert_golden, journal_of, limited, noisy, rate, reason, trio},
+    fixtures::{
+        add, add_reason, alter, alter_runs, assert_golden, journal_of, limited, noisy, rate,
+        reason, trio,
+    },
 };
 use wirebench_schema::{
-    journal::{Journal, Published, Weight},
-    suite::{PublishedFigures, Suite},
+    journal::{Journal, Published, Run, Weight},
+    suite::{PublishedFigures, Relation, Suite},
 };
 
 const SUITE: &str = r#"
@@ -67,8 +70,7 @@ fn journal(conclusions: &str) -> Journal {
 
 /// A conclusion on requests per second with these keys.
 fn conclusion(keys: &str) -> String {
-    let [says, column] = ["says = \"A sentence\"", "column = \"requests_per_second\""];
-    format!("[[conclusion]]\n{says}\n{column}\n{keys}\n")
+    format!("[[conclusion]]\nsays = \"A sentence\"\ncolumn = \"requests_per_second\"\n{keys}\n")
 }
 
 fn of(journal: &Journal) -> Vec<ConclusionReport> {
@@ -86,18 +88,43 @@ fn within(workloads: &str, pairs: &str) -> String {
 }
 
 #[test]
-fn a_pair_holds_or_is_reversed_by_what_the_model_says_of_it() {
-    let answer = |workloads: &str, pairs: &str| answered(&within(workloads, pairs)).0;
-    assert_eq!(answer("[\"64\"]", "[\"go/net < c/epoll\"]"), Answer::Holds);
-    assert_eq!(answer("[\"64\"]", "[\"c/epoll > go/net\"]"), Answer::Holds);
-    // Neither is the baseline.
-    assert_eq!(answer("[\"64\"]", "[\"own/server = go/net\"]"), Answer::Holds);
-    assert_eq!(answer("[\"128\"]", "[\"own/server < go/net\"]"), Answer::Holds);
-    // It is the same here, and so neither.
-    assert_eq!(answer("[\"128\"]", "[\"go/net < c/epoll\"]"), Answer::Inconclusive);
-    assert_eq!(answer("[\"64\", \"128\"]", "[\"go/net < c/epoll\"]"), Answer::Inconclusive);
-    // The document has 505 and 500.
-    assert_eq!(answer("[\"64\"]", "[\"own/server > go/net\"]"), Answer::Inconclusive);
+fn a_pair_has_the_answer_of_its_direction_and_its_size() {
+    for (workloads, pair, expected) in [
+        ("[\"64\"]", "go/net < c/epoll", Answer::Holds),
+        ("[\"64\"]", "c/epoll > go/net", Answer::Holds),
+        // Neither is the baseline.
+        ("[\"64\"]", "own/server = go/net", Answer::Holds),
+        // The document has 0.67, and a half is measured.
+        ("[\"128\"]", "own/server < go/net", Answer::LargerEffect),
+        // The document has 0.75 and 0.5, and 1.0 and 0.5 is measured.
+        ("[\"128\"]", "go/net < c/epoll", Answer::NoDifference),
+        ("[\"64\", \"128\"]", "go/net < c/epoll", Answer::SmallerEffect),
+        // The document has 505 and 500.
+        ("[\"64\"]", "own/server > go/net", Answer::NoDifference),
+    ] {
+        let (answer, _) = answered(&within(workloads, &format!("[\"{pair}\"]")));
+        assert_eq!(answer, expected, "{pair} in {workloads}");
+    }
+}
+
+#[test]
+fn what_a_document_calls_the_same_differs_where_it_is_further_apart_than_there() {
+    for (factor, published, expected) in [
+        (1.0, 1.01, Answer::Holds),
+        (1.5, 1.01, Answer::Differs),
+        (0.5, 1.01, Answer::Differs),
+        (0.95, 0.9, Answer::Holds),
+        (0.95, 1.0, Answer::Differs),
+    ] {
+        let mut journal = journal("");
+        alter(&mut journal, "own/server", |it| it.load.requests_per_second *= factor);
+        let analysis = Analysis::of(&journal);
+        let rows = &analysis.workloads[0];
+        let places = ["own/server", "go/net"].map(|it| rows.first_of(&it.parse().unwrap()));
+        let ratio = rows.compare_pair(Metric::Throughput, places.map(Option::unwrap)).unwrap();
+        let (answer, _) = judge::judged(Relation::Same, published, &ratio);
+        assert_eq!(answer, expected, "{factor} times, published {published}");
+    }
 }
 
 #[test]
@@ -109,7 +136,7 @@ fn one_reversed_pair_reverses_a_conclusion_unless_one_pair_is_enough() {
         ]
         .concat(),
     );
-    crate::fixtures::alter(&mut journal, "own/server", |it| it.load.requests_per_second *= 3.0);
+    alter(&mut journal, "own/server", |it| it.load.requests_per_second *= 3.0);
     let found = of(&journal);
     let answers: Vec<(Answer, String)> =
         found.iter().map(|it| (it.answer, words::answers(it))).collect();
@@ -127,8 +154,27 @@ fn a_row_is_compared_with_itself_in_another_workload_and_relative_to_another_row
     // Of the baseline, Go has 0.75 and 0.5 there, and all and a half here.
     let relative = format!("{keys}relative_to = \"c/epoll\"\npairs = [\"go/net > go/net\"]");
     let (answer, size) = answered(&relative);
-    assert_eq!(answer, Answer::Holds);
+    assert_eq!(answer, Answer::LargerEffect);
     assert!(size.starts_with("1.50 became 2.0") || size.starts_with("1.50 became 1.9"), "{size}");
+}
+
+#[test]
+fn a_series_is_answered_by_its_mean_and_one_workload_reverses_nothing() {
+    let both = within("[\"64\", \"128\"]", "[\"c/epoll > go/net\"]");
+    let mut journal = journal(&conclusion(&both));
+    let is_meant = |run: &Run| run.workload == "128" && run.variant.to_string() == "go/net";
+    alter_runs(&mut journal, is_meant, |it| it.load.requests_per_second *= 1.2);
+    let found = of(&journal).remove(0);
+    let pair = &found.pairs[0];
+    let each = pair.workloads.iter().map(|it| it.ratio.answer);
+    assert_eq!(each.collect::<Vec<_>>(), [Answer::Holds, Answer::Reversed]);
+    assert_eq!((found.answer, pair.mean.answer), (Answer::SmallerEffect, Answer::SmallerEffect));
+    let [there, here] = [pair.mean.published, pair.mean.measured.unwrap().value];
+    let expected = [(2.0f64 * 4.0 / 3.0).sqrt(), (2.0f64 / 1.2).sqrt()];
+    assert!(
+        (there - expected[0]).abs() < 1e-9 && (here - expected[1]).abs() < 0.01,
+        "{there} {here}"
+    );
 }
 
 #[test]
@@ -142,7 +188,7 @@ fn a_ratio_of_two_workloads_has_the_interval_of_their_paired_differences() {
     let values = [100e3, 120e3, 90e3, 110e3, 95e3, 105e3];
     let values = values.iter().zip(ratios).map(|(base, ratio)| base * ratio);
     add(&mut journal, "128", ("own/server", 0), values, rate);
-    let found = of(&journal)[0].pairs[0].measured.unwrap();
+    let found = of(&journal)[0].pairs[0].mean.measured.unwrap();
     let paired = wirebench_stats::geometric_mean_interval(&ratios).unwrap();
     let interval = found.interval.unwrap();
     let close = |one: f64, other: f64| (one / other - 1.0).abs() < 0.01;
@@ -160,14 +206,13 @@ fn what_was_not_measured_or_is_not_valid_has_its_reason() {
         within("[\"64\"]", "[\"go/net < c/epoll\"]"),
     ];
     let mut journal = journal(&all.map(|keys| conclusion(&keys)).concat());
-    let is_meant = |run: &wirebench_schema::journal::Run| {
-        run.variant.to_string() == "own/server" && run.workload == "128"
-    };
+    let is_meant = |run: &Run| run.variant.to_string() == "own/server" && run.workload == "128";
     add_reason(&mut journal, is_meant, &reason(Weight::Invalid, "5 requests failed"));
     journal.start.workloads.remove(0);
     let found = of(&journal);
     assert!(found.iter().all(|it| it.answer == Answer::NotMeasured));
-    let whys = found.iter().flat_map(|it| &it.pairs).map(|it| it.why.as_ref().unwrap().to_string());
+    let whys =
+        found.iter().flat_map(|it| &it.pairs).map(|it| it.mean.why.as_ref().unwrap().to_string());
     assert_golden("conclusions/not-measured.txt", &whys.collect::<Vec<_>>().join("\n"));
 }
 
@@ -184,7 +229,7 @@ fn a_saturated_generator_leaves_a_bound_that_confirms_only_its_own_side() {
         }
     }
     let found = of(&journal);
-    let shown = found.iter().map(|it| (it.answer, it.pairs[0].reads.unwrap()));
+    let shown = found.iter().map(|it| (it.answer, it.pairs[0].mean.reads.unwrap()));
     let expected = [(Answer::Holds, Reads::AtMost), (Answer::Inconclusive, Reads::Either)];
     assert_eq!(shown.collect::<Vec<_>>(), expected);
 }

@@ -48,7 +48,8 @@ impl Block {
             Self::Table(table) => table.text(paint),
             Self::Section(title, blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
-                let parts = [title.clone()].into_iter().chain(blocks.map(|it| it.text(paint)));
+                let title = wrap(title, paint.1, NOTE_INDENT);
+                let parts = title.into_iter().chain(blocks.map(|it| it.text(paint)));
                 parts.collect::<Vec<_>>().join("\n")
             }
             Self::Preformatted(text) => text.trim_end().to_owned(),

@@ -118,16 +118,25 @@ pub(crate) struct ComparedCell {
     pub(crate) is_reference: bool,
 }
 
-/// What became of a conclusion, or of one of its pairs.
+/// What became of a conclusion, or of one of its pairs. A conclusion has the first of these that one of its pairs has,
+/// and of those that confirm the direction the most frequent one.
 #[derive(Clone, Copy, Debug, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// It is so here too. A conclusion holds if all of its measured pairs do.
-    Holds,
-    /// It is the other way round. A conclusion is reversed by one pair.
+    /// The other one has more.
     Reversed,
+    /// The document calls the two the same, and they are further apart than there.
+    Differs,
+    /// The difference is smaller than the margin.
+    NoDifference,
     /// The figures show neither.
     Inconclusive,
+    /// Less than in the document, in its direction.
+    SmallerEffect,
+    /// More than in the document, in its direction.
+    LargerEffect,
+    /// In its direction, and the interval, widened by the margin, contains the published ratio.
+    Holds,
     /// A row was not measured, is not valid, or is another program.
     NotMeasured,
 }
@@ -156,10 +165,6 @@ pub struct ConclusionReport {
 /// Two rows of which a conclusion says which one has more.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct PairReport {
-    /// The workload of the first row.
-    pub workload: String,
-    /// That of the second row, if it is another one.
-    pub against: Option<String>,
     /// The variant of the first row.
     pub row: String,
     /// Which of the two has more.
@@ -168,6 +173,27 @@ pub struct PairReport {
     pub reference: String,
     /// The variant by which both figures are divided first.
     pub relative_to: Option<String>,
+    /// The geometric means over the workloads that were measured, or over all where none was.
+    #[serde(flatten)]
+    pub mean: ComparedRatio,
+    /// Each workload.
+    pub workloads: Vec<ClaimedWorkload>,
+}
+
+/// Two rows in a workload of a conclusion.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ClaimedWorkload {
+    /// The workload of the first row.
+    pub workload: String,
+    /// That of the second row, if it is another one.
+    pub against: Option<String>,
+    #[serde(flatten)]
+    pub ratio: ComparedRatio,
+}
+
+/// A published ratio and the measured one.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct ComparedRatio {
     /// The first published figure over the second.
     pub published: f64,
     /// The same of the figures here; absent where they cannot be compared.

@@ -177,8 +177,9 @@ impl PublishedFigures {
     /// All variants that have figures or to which ratios refer.
     #[must_use]
     pub fn variants(&self) -> BTreeSet<&VariantId> {
-        let tables = self.tables.iter();
-        tables.flat_map(PublishedTable::variants).collect()
+        let of_tables = self.tables.iter().flat_map(PublishedTable::variants);
+        let others = self.conclusions.iter().flat_map(Conclusion::rows_without_figures);
+        of_tables.chain(others).collect()
     }
 
     /// Each row has one state, and each state a row.

@@ -34,6 +34,9 @@ pub struct Conclusion {
     pub relative_to: Option<VariantId>,
     /// The pairs of rows, each of which is claimed in every workload.
     pub pairs: Vec<Pair>,
+    /// The first figure over the second one, where the sentence has it and no table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
     /// Whether one pair is enough, as for "in some cases".
     #[serde(default)]
     pub some: bool,
@@ -88,6 +91,12 @@ impl Conclusion {
         Some(said + &figures.map_or_else(String::new, |it| format!(" ({it} by its figures)")))
     }
 
+    /// The rows whose ratio only the sentence has.
+    pub(super) fn rows_without_figures(&self) -> impl Iterator<Item = &VariantId> {
+        let pairs = self.pairs.iter().filter(|_| self.ratio.is_some());
+        pairs.flat_map(|pair| [Some(&pair.row), pair.reference.as_ref()]).flatten()
+    }
+
     /// Why the size may differ here.
     #[must_use]
     pub fn why(&self) -> Option<String> {
@@ -134,7 +143,10 @@ impl PublishedFigures {
                 let Some(base) = &conclusion.relative_to else { return Some(own) };
                 Some(own / self.figure(workload, base, conclusion.column)?)
             };
-            let [own, base] = [figure(workload, &pair.row)?, figure(against, reference)?];
+            let published = match conclusion.ratio {
+                Some(ratio) => ratio,
+                None => figure(workload, &pair.row)? / figure(against, reference)?,
+            };
             Some(ClaimedPair {
                 workload,
                 against,
@@ -142,7 +154,7 @@ impl PublishedFigures {
                 reference,
                 relative_to: conclusion.relative_to.as_ref(),
                 relation: pair.relation,
-                published: own / base,
+                published,
             })
         })
     }

@@ -138,6 +138,23 @@ fn a_conclusion_has_its_pairs_with_the_published_ratio() {
 }
 
 #[test]
+fn a_ratio_that_only_a_sentence_has_needs_no_table() {
+    let row = "[rows.\"c/c\"]\nname = \"C\"\nstate = \"same-design\"\nclause = \"written anew\"\n";
+    let conclusion =
+        CONCLUSION.replace("c/a > c/b", "c/c < c/a").replace("by = \"99 %\"", "ratio = 0.1");
+    let suite = Suite::parse("example", &SUITE.replace("\"c/b\"]", "\"c/b\", \"c/c\"]")).unwrap();
+    let parse = |text: &str| PublishedFigures::parse(text, &suite);
+    let text = format!("{TABLE}{row}{conclusion}");
+    let figures = parse(&text).unwrap();
+    let published = figures.pairs(&figures.conclusions[0])[0].published;
+    assert!((published - 0.1).abs() < 1e-12, "{published}");
+    assert!(parse(&text.replace("0.1", "1.1")).is_err(), "the other direction");
+    assert!(parse(&text.replace("ratio = 0.1\n", "")).is_err(), "no table has it");
+    assert!(parse(&text.replace(row, "")).is_err(), "its program is not described");
+    assert!(PublishedFigures::parse(&text, &Suite::parse("example", SUITE).unwrap()).is_err());
+}
+
+#[test]
 fn a_reason_of_an_older_journal_is_read() {
     let row = r#"{"name": null, "state": "different", "published": null, "here": null, "clause": "one thread",
                   "artefact": "a thread waits"}"#;

@@ -31,6 +31,9 @@ impl Conclusion {
         if let Some(unknown) = named.into_iter().find(|name| known().all(|it| it != *name)) {
             return Err(suggest::unknown("workload", unknown, known()));
         }
+        if let Some(row) = self.rows_without_figures().find(|row| !suite.names(row)) {
+            return Err(format!("`{row}` is not an entry of the suite"));
+        }
         for workload in &self.workloads {
             let against = self.against.as_ref().unwrap_or(workload);
             for pair in &self.pairs {
@@ -91,7 +94,8 @@ impl Conclusion {
         workload: &str,
         row: &VariantId,
     ) -> Result<(), String> {
-        if figures.figure(workload, row, self.column).is_some() {
+        let is_known = self.ratio.is_some() && figures.rows.contains_key(row);
+        if is_known || figures.figure(workload, row, self.column).is_some() {
             return Ok(());
         }
         let known: Vec<String> =
