@@ -13,6 +13,8 @@ pub mod svg;
 
 pub(crate) use self::axis::{Axis, AxisScale};
 
+use wirebench_stats::Estimate;
+
 use crate::{analysis::JudgedRatio, table_units::latency};
 
 /// A picture, or several of equal size, with what it shows in words.
@@ -44,6 +46,8 @@ pub(crate) enum ChartKind {
     Bars(Vec<Bar>),
     /// A ratio for each row, all on one axis.
     Forest(Vec<(String, JudgedRatio)>),
+    /// Two ratios of each pair of a row, all on one axis.
+    Dumbbells(Vec<Dumbbell>),
     /// A map of figures.
     Grid(Heatmap),
     /// The CPU time of each stack of functions.
@@ -106,6 +110,14 @@ pub(crate) struct Bar {
     pub(crate) shade: &'static str,
     /// At its end.
     pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Dumbbell {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// A published ratio, and the measured one.
+    pub(crate) pairs: Vec<(f64, Estimate)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

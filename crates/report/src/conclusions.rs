@@ -6,7 +6,7 @@ mod judge;
 mod words;
 
 pub(crate) use self::{
-    blocks::{pairs, table},
+    blocks::{pairs, picture, table},
     judge::judge,
 };
 

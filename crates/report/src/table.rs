@@ -72,8 +72,11 @@ pub fn document(
 /// on them; nothing without a document.
 pub(crate) fn of_document(analysis: &Analysis<'_>) -> Option<(String, Vec<Block>)> {
     let introduction = published::introduction(analysis)?;
-    let conclusions = conclusions::table(&conclusions::judge(analysis));
-    Some((introduction, published::sections(analysis).into_iter().chain(conclusions).collect()))
+    let conclusions = conclusions::judge(analysis);
+    let mut blocks = published::sections(analysis);
+    blocks.extend(conclusions::table(&conclusions));
+    blocks.push(conclusions::picture(&conclusions));
+    Some((introduction, blocks))
 }
 
 /// Each pair of rows of the conclusions of the suite's document.

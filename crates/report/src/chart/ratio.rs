@@ -35,7 +35,12 @@ fn values(ratio: &JudgedRatio) -> impl Iterator<Item = f64> {
 
 /// A logarithmic axis on which all of these ratios are; none without any.
 pub(crate) fn axis<'r>(ratios: impl Iterator<Item = &'r JudgedRatio>) -> Option<Axis> {
-    let values = ratios.flat_map(values).map(f64::ln).filter(|value| value.is_finite());
+    axis_of(ratios.flat_map(values))
+}
+
+/// The same of ratios by themselves.
+pub(super) fn axis_of(values: impl Iterator<Item = f64>) -> Option<Axis> {
+    let values = values.map(f64::ln).filter(|value| value.is_finite());
     let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
         let (low, high) = ends.unwrap_or((-LEAST_REACH, LEAST_REACH));
         Some((low.min(value), high.max(value)))

@@ -1,9 +1,10 @@
 //! Charts with a row for each name: bars with their figures at the end, and ratios on one axis.
 
-use maud::html;
+use maud::{Markup, html};
+use wirebench_stats::{Estimate, Interval};
 
 use super::{
-    Bar, ratio,
+    Axis, Bar, Dumbbell, ratio,
     svg::{Drawn, number},
 };
 use crate::{
@@ -27,6 +28,9 @@ const LONGEST_NAME: usize = 22;
 const LONGEST_TITLE: usize = 60;
 /// A name in front of a ratio.
 const LONGEST_RATIO: usize = 40;
+/// A name in front of two ratios, and the space for a pair.
+const LONGEST_NAME_OF_TWO: usize = 60;
+const PAIR: f64 = 12.0;
 /// The least space between two labels of the axis of ratios.
 const LABEL_WIDTH: f64 = 60.0;
 
@@ -60,17 +64,55 @@ fn scale(bars: &[Bar], left: f64) -> f64 {
     bars.iter().map(|bar| space(bar) / bar.figure).fold(f64::INFINITY, f64::min)
 }
 
+/// The title, and lines from it down to the labels of an axis of ratios.
+fn grid(title: &str, axis: &Axis, bottom: f64) -> Markup {
+    html! {
+        text.name.title x="2" y="18" { (cut(title, LONGEST_TITLE)) }
+        @for (x, label) in axis.labelled(WIDTH, LABEL_WIDTH) {
+            line.grid x1=(number(x)) x2=(number(x)) y1=(TITLE) y2=(bottom) {}
+            text.tick x=(number(x)) y=(bottom + 16.0) text-anchor="middle" { (label) }
+        }
+    }
+}
+
+/// A line with the name and the ratios above a line for each pair, from a ring to a dot; none without pairs.
+pub(super) fn of_dumbbells(title: &str, rows: &[Dumbbell]) -> Option<Drawn> {
+    let pairs = || rows.iter().flat_map(|row| &row.pairs);
+    let ends = |it: &Estimate| it.interval.into_iter().flat_map(|it| [it.low, it.high]);
+    let values =
+        pairs().flat_map(|(there, here)| [*there, here.value].into_iter().chain(ends(here)));
+    let axis = ratio::axis_of(values)?;
+    let x = |ratio: f64| number(axis.share(ratio) * WIDTH);
+    let height = |row: &Dumbbell| PAIR.mul_add(row.pairs.len() as f64, NAME);
+    let next = |top: &mut f64, row: &Dumbbell| Some(std::mem::replace(top, *top + height(row)));
+    let tops = rows.iter().scan(TITLE, next);
+    let bottom = rows.iter().map(height).sum::<f64>() + TITLE;
+    let content = html! {
+        (grid(title, &axis, bottom))
+        @for (row, top) in rows.iter().zip(tops) {
+            text.name x="2" y=(top + 18.0) { (cut(&row.name, LONGEST_NAME_OF_TWO)) }
+            text.name x=(WIDTH - 2.0) y=(top + 18.0) text-anchor="end" { (row.text) }
+            @for (place, (there, here)) in row.pairs.iter().enumerate() {
+                @let middle = number(top + NAME + PAIR * (place as f64 + 0.5));
+                @if let Some(Interval { low, high }) = here.interval {
+                    line.interval x1=(x(low)) x2=(x(high)) y1=(middle) y2=(middle) {}
+                }
+                line.change x1=(x(*there)) x2=(x(here.value)) y1=(middle) y2=(middle) {}
+                circle.cohort cx=(x(*there)) cy=(middle) r="3" {}
+                circle.estimate cx=(x(here.value)) cy=(middle) r="3.5" {}
+            }
+        }
+    };
+    Some(Drawn::new("bars", title, (WIDTH, bottom + ROW), content))
+}
+
 /// A line with the name and the ratio above the marks of each; none without ratios.
 pub(super) fn of_ratios(title: &str, ratios: &[(String, JudgedRatio)]) -> Option<Drawn> {
     let axis = ratio::axis(ratios.iter().map(|(_, ratio)| ratio))?;
     let height = ROW + NAME;
     let bottom = TITLE + height * ratios.len() as f64;
     let content = html! {
-        text.name.title x="2" y="18" { (cut(title, LONGEST_TITLE)) }
-        @for (x, label) in axis.labelled(WIDTH, LABEL_WIDTH) {
-            line.grid x1=(number(x)) x2=(number(x)) y1=(TITLE) y2=(bottom) {}
-            text.tick x=(number(x)) y=(bottom + 16.0) text-anchor="middle" { (label) }
-        }
+        (grid(title, &axis, bottom))
         @for (row, (name, ratio)) in ratios.iter().enumerate() {
             @let top = TITLE + height * row as f64;
             text.name x="2" y=(top + 18.0) { (cut(name, LONGEST_RATIO)) }

@@ -68,6 +68,7 @@ impl Chart {
             }
             ChartKind::Bars(bars) => vec![rows::of_bars(title, bars)],
             ChartKind::Forest(ratios) => rows::of_ratios(title, ratios).into_iter().collect(),
+            ChartKind::Dumbbells(rows) => rows::of_dumbbells(title, rows).into_iter().collect(),
             ChartKind::Grid(grid) => vec![grid::drawing(title, grid)],
             ChartKind::Flame(flame) => vec![flame::drawing(title, flame)],
         }

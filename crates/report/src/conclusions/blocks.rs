@@ -7,6 +7,7 @@ use super::{
     words::{answers, here, sentence, sizes, summary},
 };
 use crate::{
+    chart::{Chart, ChartKind, Dumbbell},
     document::{Align, Block, Cell, Column, Table},
     interval::factor,
     notes::{Notes, Remark},
@@ -14,6 +15,8 @@ use crate::{
     view::ComparedRatio,
 };
 
+const CHART: &str = "Each line is a pair of rows, from the published ratio, a ring, to the measured one, a dot with \
+                     its interval of 95 % confidence, on a logarithmic axis.";
 /// What text has room for on a line.
 const SENTENCE: usize = 42;
 const ANSWER: usize = 20;
@@ -39,6 +42,23 @@ pub(crate) fn table(conclusions: &[ConclusionReport]) -> Option<Block> {
     let rows = conclusions.iter().map(row);
     let table = Table { keys: 1, ..Table::new(columns, rows) };
     Some(Block::Section(title, vec![Block::Table(table)]))
+}
+
+/// Both ratios of each pair that was measured; empty without one.
+pub(crate) fn picture(conclusions: &[ConclusionReport]) -> Block {
+    let row = |it: &ConclusionReport| {
+        let pairs = it.pairs.iter().map(|pair| &pair.mean);
+        let pairs = pairs.filter(|mean| mean.answer != Answer::NotMeasured);
+        let pairs = pairs.filter_map(|mean| Some((mean.published, mean.measured?)));
+        Dumbbell { name: sentence(it), text: sizes(it), pairs: pairs.collect() }
+    };
+    let rows: Vec<Dumbbell> =
+        conclusions.iter().map(row).filter(|it| !it.pairs.is_empty()).collect();
+    let chart = (!rows.is_empty()).then(|| {
+        let title = "published and measured ratios";
+        Chart::new(title, ChartKind::Dumbbells(rows)).explained(CHART)
+    });
+    Block::Charts(chart.into_iter().collect())
 }
 
 /// Why pairs are inconclusive or not measured.
