@@ -165,6 +165,13 @@ fn skipping_far_ahead_keeps_the_grid() {
         far.take_overdue(2_999_900_000);
         assert_eq!(near.next_ns(), far.next_ns());
     }
+    for arrivals in [Arrivals::Even, Arrivals::Poisson] {
+        // Requests of a whole hour one by one would take hours.
+        let mut far = Schedule::new(constant(1e9), arrivals, LatencyOrigin::Sent, (0, 1), 1);
+        far.start(0);
+        assert_eq!(far.take_overdue(3600 * SECOND_NS), None);
+        assert!(far.next_ns() > 3600 * SECOND_NS);
+    }
 }
 
 #[test]

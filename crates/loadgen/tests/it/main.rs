@@ -15,7 +15,6 @@ mod network;
 mod preflight;
 mod replies;
 mod requests;
-mod retry;
 mod server;
 mod tls;
 mod unanswered;

@@ -122,20 +122,6 @@ fn a_wrong_reply_is_an_error_of_its_name() {
 }
 
 #[test]
-fn weights_decide_how_often_a_request_is_made() {
-    let server = echoing();
-    each_engine(|engine| {
-        let mut config = counted(&server.http(), engine, 1000);
-        let text = "{\"path\": \"/often\", \"weight\": 9}\n{\"path\": \"/rarely\"}";
-        config.requests = set(text, RequestOrder::Weighted);
-        let report = load(&config);
-        let rarely = report.by_name[1].requests;
-        // 100 are expected, with a standard deviation of 9.5.
-        assert!((40..=160).contains(&rarely), "{rarely}");
-    });
-}
-
-#[test]
 fn files_are_looked_for_beside_the_file_of_requests() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("body.txt"), "from a file").unwrap();
@@ -192,18 +178,6 @@ fn an_expectation_of_the_load_is_that_of_each_request_without_its_own() {
         let expected = "request `GET /b`: http://127.0.0.1:PORT/b does not reply as expected: ";
         assert!(refused.starts_with(expected), "{refused}");
     });
-}
-
-#[test]
-fn a_set_with_a_wrong_expectation_is_refused_before_the_load() {
-    let server = echoing();
-    let mut config = counted(&server.http(), wirebench_schema::load::EngineChoice::Epoll, 20);
-    config.requests = set(
-        "{\"path\": \"/a\", \"name\": \"first\", \"expect\": {\"body\": \"b\"}}",
-        RequestOrder::InTurn,
-    );
-    let refused = refusal(&config);
-    assert!(refused.starts_with("request `first`: "), "{refused}");
 }
 
 #[test]

@@ -172,6 +172,9 @@ fn a_body_without_a_length_ends_with_the_connection() {
     let reply: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nHello world!";
     let found = verdict(&http(Some(b"Hello world!")), &[reply]).unwrap().unwrap();
     assert_eq!(found.persistence, Persistence::Close);
+    // One that is far too long is wrong before its end.
+    let endless = [reply, &vec![b'x'; (1 << 20) + 1]].concat();
+    assert!(Checker::new(&http(Some(b"Hello world!"))).feed(&endless).is_err());
 }
 
 #[test]

@@ -81,21 +81,6 @@ fn a_count_that_is_stopped_in_the_warm_up_has_not_given_up() {
 }
 
 #[test]
-fn bytes_before_the_window_are_not_in_it() {
-    let mut session = session(2, None);
-    commands(&mut session, 0);
-    session.connected(0, 1);
-    session.received(0, b"banner", 2);
-    session.found(1, 2);
-    session.connected(1, 3);
-    session.start(EDGES);
-    commands(&mut session, EDGES.window_start_ns);
-    let left = left(session);
-    let counts = &left.collected.total.counts;
-    assert_eq!((counts.bytes_received, counts.ready_found, counts.stall_ns_max), (0, 0, 0));
-}
-
-#[test]
 fn a_timeout_of_a_request_of_the_warm_up_is_no_sample_of_service() {
     let edges = Edges { window_end_ns: 3000 * MS, ..EDGES };
     let mut session = running(&rate(1, 1000), None, edges);
@@ -174,12 +159,8 @@ fn stall_of_a_batch(interrupted_at: Option<usize>) -> u64 {
 }
 
 #[test]
-fn a_batch_of_replies_is_work_and_not_a_stall() {
+fn a_batch_of_replies_is_work_and_a_stall_within_it_is_seen() {
     assert_eq!(stall_of_a_batch(None), 0);
-}
-
-#[test]
-fn a_stall_within_a_batch_is_seen() {
     // Minus the maximum time of one send.
     let stall_ns = stall_of_a_batch(Some(900));
     assert!((8 * MS - 20_000..=8 * MS).contains(&stall_ns), "{stall_ns}");
