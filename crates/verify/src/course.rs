@@ -121,10 +121,7 @@ fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
     let threads = limit::Threads::of(session.request.variant);
     let cpus = session.cpus().unwrap_or_default();
     let asked = std::mem::replace(&mut session.request.workers, 1);
-    session.converse(name, &mut |server| {
-        let tree = || server.tree();
-        limit::check(&tree, server.address(), protocol, (threads, &cpus)).into()
-    });
+    session.converse(name, &mut |server| limit::check(server, protocol, (threads, &cpus)).into());
     session.stop_server();
     session.request.workers = asked;
 }
@@ -147,10 +144,7 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
         session.request.workers = asked;
         return;
     }
-    session.converse(name, &mut |server| {
-        let tree = || server.tree();
-        workers::check(&tree, server.address(), protocol, started).into()
-    });
+    session.converse(name, &mut |server| workers::check(server, protocol, started).into());
 }
 
 pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
@@ -164,15 +158,10 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
             mechanism,
             Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
         ),
-        Some(declared) => session.converse(mechanism, &mut |server| {
-            let tree = || server.tree();
-            mechanism::check(&tree, server.address(), protocol, declared).into()
-        }),
+        Some(declared) => session
+            .converse(mechanism, &mut |server| mechanism::check(server, protocol, declared).into()),
     }
-    session.converse(no_delay, &mut |server| {
-        let tree = || server.tree();
-        no_delay::check(&tree, server.address(), protocol).into()
-    });
+    session.converse(no_delay, &mut |server| no_delay::check(server, protocol).into());
     let cpus = session.cpus();
     session.check(affinity, &mut |server| {
         let allowed = cpus.clone();
@@ -181,10 +170,7 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
     let sharing = session.request.variant.sharing;
     session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
     for check in work::checks(session.request.scenario) {
-        session.converse(check.name, &mut |server| {
-            let tree = || server.tree();
-            (check.run)(&tree, server.address()).into()
-        });
+        session.converse(check.name, &mut |server| (check.run)(server).into());
     }
     session.flood(&|server| flood::answered(protocol, server.address(), REPLIES_PER_LIFE).ok());
     session.stop_server();
