@@ -54,8 +54,8 @@ pub(super) fn check_timeouts(session: &mut Session<'_, '_>) {
     }
     if !takes(&session.request, "timeout_ms") {
         for check in checks {
-            let reason = "its command takes no {timeout_ms}, so its timeout is not known";
-            session.report(check.name, Verdict::Skip { reason: reason.into() });
+            session
+                .skip(check.name, "its command takes no {timeout_ms}, so its timeout is not known");
         }
         return;
     }
@@ -114,8 +114,7 @@ fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
 
 fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
     if let Some(reason) = limit_not_checkable(&session.request) {
-        session.report(name, Verdict::Skip { reason: reason.into() });
-        return;
+        return session.skip(name, reason);
     }
     let protocol = session.request.scenario.protocol();
     let threads = limit::Threads::of(session.request.variant);
@@ -128,8 +127,7 @@ fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
 
 fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
     if let Some(reason) = workers_not_checkable(&session.request) {
-        session.report(name, Verdict::Skip { reason: reason.into() });
-        return;
+        return session.skip(name, reason);
     }
     let protocol = session.request.scenario.protocol();
     let asked = session.request.workers;
@@ -154,10 +152,7 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
     check_worker_limit(session, worker_limit);
     check_workers(session, workers);
     match declared {
-        None => session.report(
-            mechanism,
-            Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
-        ),
+        None => session.skip(mechanism, "no mechanism is declared for a plain command"),
         Some(declared) => session
             .converse(mechanism, &mut |server| mechanism::check(server, protocol, declared).into()),
     }
