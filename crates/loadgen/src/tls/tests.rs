@@ -8,11 +8,12 @@ use rustls::Error;
 use std::io::Read;
 use wirebench_schema::load::{ErrorCounts, Trust};
 
-use self::pair::{EDGES, HELLO, MS, REQUEST, TIMEOUT_NS, World, commands};
+use self::pair::{EDGES, World};
 use super::*;
 use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
+    session::tests::{HELLO, MS, REQUEST, TIMEOUT_NS, commands},
     worker::SessionOwner,
 };
 

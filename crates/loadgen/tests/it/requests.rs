@@ -11,7 +11,10 @@ use wirebench_schema::load::{
     SampleReply, SeqStart,
 };
 
-use crate::{counted, each_engine, flawless, load, refusal, server::Server};
+use crate::{
+    counted, each_engine, flawless, load, refusal,
+    server::{Server, answer},
+};
 
 /// Answers with the method, the path and the body of each request. `/no` is not found, `/wrong` is wrong from its
 /// third time on.
@@ -240,17 +243,9 @@ fn requests_that_learn_replies_are_no_faster_than_the_load() {
 #[test]
 fn the_report_says_what_the_first_replies_were() {
     let server = Server::start(|_, stream, _| {
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-            if line == "\r\n" {
-                let interim = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/none\r\n\r\n";
-                let field = "content-type: Text/HTML; charset=utf-8\r\nContent-Length: 3";
-                let reply = format!("{interim}HTTP/1.1 201 OK\r\n{field}\r\n\r\nabc");
-                let _ = { stream }.write_all(reply.as_bytes());
-            }
-            line.clear();
-        }
+        let interim = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/none\r\n\r\n";
+        let field = "content-type: Text/HTML; charset=utf-8\r\nContent-Length: 3";
+        answer(stream, format!("{interim}HTTP/1.1 201 OK\r\n{field}\r\n\r\nabc").as_bytes());
     });
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 2);

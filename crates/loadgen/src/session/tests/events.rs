@@ -1,6 +1,7 @@
 //! Single events in sequence.
 
 use super::*;
+use wirebench_schema::load::Stop;
 
 #[test]
 fn a_server_that_takes_no_more_connections_delays_the_start_by_one_timeout_only() {
@@ -110,6 +111,20 @@ fn a_count_ends_with_its_last_reply_and_connections_without_work_rest() {
     let left = left(session);
     assert_eq!((left.requests, left.outcome.window_end_ns), (4, Some(33 * MS)));
     assert_eq!((left.outcome.in_flight, left.outcome.gave_up_requests), (0, 0));
+}
+
+#[test]
+fn a_count_per_connection_is_the_same_for_each_whichever_is_faster() {
+    let counted = LoadConfig { stop: Stop::RequestsPerConnection(2), ..config(2) };
+    let edges = Edges { window_start_ns: COUNT_EDGES.start_ns, ..COUNT_EDGES };
+    let mut session = running(&counted, Some(4), edges);
+    send_all(&mut session, edges.start_ns);
+    let actions = [0, 0, 1].map(|slot| exchange(&mut session, slot, 30 * MS));
+    assert_eq!(actions, [Action::Send, Action::Wait, Action::Send]);
+    assert!(!session.is_over());
+    assert_eq!(exchange(&mut session, 1, 31 * MS), Action::Wait);
+    assert!(session.is_over());
+    assert_eq!(left(session).outcome.replies_per_connection, [2, 2]);
 }
 
 #[test]
