@@ -58,7 +58,10 @@ pub(crate) fn wake_in_time() {
 
 /// CPU time of the calling thread so far.
 pub(crate) fn thread_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000) + u64::try_from(time.tv_nsec).unwrap_or(0)
+    kernel_ns(ClockId::ThreadCPUTime)
+}
+
+/// A clock of the kernel, in nanoseconds.
+pub(crate) fn kernel_ns(clock: ClockId) -> u64 {
+    Duration::try_from(clock_gettime(clock)).map_or(0, nanoseconds)
 }

@@ -23,7 +23,7 @@ pub enum LoadError {
     },
     /// A Unix socket that cannot be connected to.
     #[error("cannot connect to the Unix socket `{path}` ({reason}): {next_step}")]
-    UnixSocket { path: String, reason: String, next_step: String },
+    UnixSocket { path: String, reason: String, next_step: &'static str },
     /// The server takes connections but does not speak the protocol, or not well.
     #[error("{0}")]
     Preflight(String),

@@ -72,7 +72,7 @@ pub fn run(
     observe: &mut dyn FnMut(LoadEvent),
 ) -> Result<LoadReport, LoadError> {
     let mut load = Load::open(config, Windows::One, stop, observe)?;
-    if load.connections() > 0 || load.has_threads() {
+    if load.threads.is_some() {
         observe(LoadEvent::Connected { connections: load.connections() });
     }
     Ok(load.first_window(stop, observe)?.report)

@@ -40,7 +40,7 @@ pub struct Load {
     /// What is known of replies before the first whole load.
     samples: Vec<SampleReply>,
     /// None when the load was stopped before there was a thread.
-    threads: Option<LoadThreads>,
+    pub(crate) threads: Option<LoadThreads>,
     status: LoadStatus,
     _awake: Option<AwakeCpus>,
 }
@@ -123,11 +123,6 @@ impl Load {
     #[must_use]
     pub const fn connections(&self) -> usize {
         self.status.connections_made
-    }
-
-    /// Whether it came so far as to make connections.
-    pub(crate) const fn has_threads(&self) -> bool {
-        self.threads.is_some()
     }
 
     /// Measures one part of a visit over the connections, after making those again that the server has closed

@@ -93,11 +93,12 @@ impl ThreadParams {
                 timeout_ns.saturating_add(load_ns.unwrap_or(LONGEST_NS))
             }
         };
+        let mut histograms = Histograms::new(&config.model, highest_ns);
+        (histograms.names, histograms.keeps_slow) = (set::names(config).len(), config.stalls);
         let sampling = match config.model {
             LoadModel::Closed | LoadModel::Think { .. } => None,
             LoadModel::Rate { latency_from, .. } => Some(latency_from),
         };
-        let names = set::names(config).len();
         Self {
             timeout_ns,
             depth: config.pipeline,
@@ -109,9 +110,7 @@ impl ThreadParams {
             },
             one_request_each: config.requests_per_connection == Some(1),
             round_trip_ns: 0,
-            histograms: Histograms::new(&config.model, highest_ns)
-                .with_names(names)
-                .with_slow(config.stalls),
+            histograms,
             names: set::numbers(config),
             sampling,
             spin_ns: match (config.waiting, &config.model) {

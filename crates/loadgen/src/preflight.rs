@@ -144,8 +144,8 @@ enum Ending {
     Complete(Reply),
     Connected,
     Interrupted,
+    /// In order, or with a reset.
     Closed,
-    Reset,
     Late,
     Wrong(ReplyError),
     Tls(rustls::Error),
@@ -167,14 +167,14 @@ impl Exchange<'_> {
             Ending::Connected => return Ok(Found::Connection),
             Ending::Interrupted => return Ok(Found::Interruption),
             Ending::Wrong(error) => self.wrong(&error, &received, request),
-            Ending::Tls(rustls::Error::AlertReceived(_)) | Ending::Closed | Ending::Reset
+            Ending::Tls(rustls::Error::AlertReceived(_)) | Ending::Closed
                 if received.is_empty() && self.missing_certificate().is_some() =>
             {
                 let missing = self.missing_certificate().unwrap_or_default();
                 format!("{} ends the connection: {missing}", self.endpoint)
             }
             Ending::Tls(error) => transport.sentence(&error, &self.endpoint, self.config),
-            Ending::Closed | Ending::Reset if transport.is_handshaking() => format!(
+            Ending::Closed if transport.is_handshaking() => format!(
                 "{} closes the connection in the TLS handshake: check that it speaks TLS, or write \
                  {}",
                 self.endpoint,
@@ -187,7 +187,7 @@ impl Exchange<'_> {
                 write_duration(self.config.timeout),
                 transport::without_tls(self.target())
             ),
-            Ending::Closed | Ending::Reset if received.is_empty() => format!(
+            Ending::Closed if received.is_empty() => format!(
                 "{} closes the connection without a reply: check that it speaks {}{}",
                 self.endpoint,
                 self.protocol(),
@@ -198,7 +198,7 @@ impl Exchange<'_> {
                     Protocol::Http1 | Protocol::Echo => String::new(),
                 }
             ),
-            Ending::Closed | Ending::Reset => format!(
+            Ending::Closed => format!(
                 "{} closes the connection in the middle of its reply, which starts with \"{}\": \
                  check that the server works",
                 self.endpoint,
@@ -282,7 +282,7 @@ impl Exchange<'_> {
                     }
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(Errno::CONNRESET | Errno::PIPE) => return Ending::Reset,
+                Err(Errno::CONNRESET | Errno::PIPE) => return Ending::Closed,
                 Err(error) => return Ending::Socket(error),
             }
         }

@@ -33,8 +33,9 @@ pub(crate) struct Histograms {
     highest_ns: u64,
     has_schedule: bool,
     /// The names that have figures of their own.
-    names: usize,
-    keeps_slow: bool,
+    pub(crate) names: usize,
+    /// Whether the slowest requests are kept one by one.
+    pub(crate) keeps_slow: bool,
 }
 
 impl Histograms {
@@ -47,16 +48,6 @@ impl Histograms {
             names: 0,
             keeps_slow: false,
         }
-    }
-
-    /// The same, with the slowest requests one by one.
-    pub(crate) const fn with_slow(self, keeps_slow: bool) -> Self {
-        Self { keeps_slow, ..self }
-    }
-
-    /// The same, and some for each of this many names.
-    pub(crate) const fn with_names(self, names: usize) -> Self {
-        Self { names, ..self }
     }
 
     pub(crate) fn latency(self) -> Samples {

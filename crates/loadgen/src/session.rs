@@ -368,4 +368,4 @@ impl<C: Codec> Director for Session<C> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -79,20 +79,11 @@ fn body_bytes() -> clap::builder::RangedU64ValueParser<usize> {
     clap::builder::RangedU64ValueParser::new().range(..=BODY_BYTES_MOST as u64)
 }
 
-/// The name as on the command line.
-fn name(value: &impl ValueEnum) -> String {
-    value.to_possible_value().map_or_else(String::new, |it| it.get_name().to_owned())
-}
-
+/// Shows the name as on the command line.
 impl fmt::Display for Engine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&name(self))
-    }
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&name(self))
+        let value = self.to_possible_value();
+        formatter.pad(value.as_ref().map_or("", |it| it.get_name()))
     }
 }
 

@@ -54,8 +54,8 @@ pub(super) fn check_timeouts(session: &mut Session<'_, '_>) {
     }
     if !takes(&session.request, "timeout_ms") {
         for check in checks {
-            let reason = "its command takes no {timeout_ms}, so its timeout is not known";
-            session.report(check.name, Verdict::Skip { reason: reason.into() });
+            session
+                .skip(check.name, "its command takes no {timeout_ms}, so its timeout is not known");
         }
         return;
     }
@@ -114,25 +114,20 @@ fn limit_not_checkable(request: &Request<'_>) -> Option<&'static str> {
 
 fn check_worker_limit(session: &mut Session<'_, '_>, name: &'static str) {
     if let Some(reason) = limit_not_checkable(&session.request) {
-        session.report(name, Verdict::Skip { reason: reason.into() });
-        return;
+        return session.skip(name, reason);
     }
     let protocol = session.request.scenario.protocol();
     let threads = limit::Threads::of(session.request.variant);
     let cpus = session.cpus().unwrap_or_default();
     let asked = std::mem::replace(&mut session.request.workers, 1);
-    session.converse(name, &mut |server| {
-        let tree = || server.tree();
-        limit::check(&tree, server.address(), protocol, (threads, &cpus)).into()
-    });
+    session.converse(name, &mut |server| limit::check(server, protocol, (threads, &cpus)).into());
     session.stop_server();
     session.request.workers = asked;
 }
 
 fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
     if let Some(reason) = workers_not_checkable(&session.request) {
-        session.report(name, Verdict::Skip { reason: reason.into() });
-        return;
+        return session.skip(name, reason);
     }
     let protocol = session.request.scenario.protocol();
     let asked = session.request.workers;
@@ -147,10 +142,7 @@ fn check_workers(session: &mut Session<'_, '_>, name: &'static str) {
         session.request.workers = asked;
         return;
     }
-    session.converse(name, &mut |server| {
-        let tree = || server.tree();
-        workers::check(&tree, server.address(), protocol, started).into()
-    });
+    session.converse(name, &mut |server| workers::check(server, protocol, started).into());
 }
 
 pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Mechanism>) {
@@ -160,19 +152,11 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
     check_worker_limit(session, worker_limit);
     check_workers(session, workers);
     match declared {
-        None => session.report(
-            mechanism,
-            Verdict::Skip { reason: "no mechanism is declared for a plain command".into() },
-        ),
-        Some(declared) => session.converse(mechanism, &mut |server| {
-            let tree = || server.tree();
-            mechanism::check(&tree, server.address(), protocol, declared).into()
-        }),
+        None => session.skip(mechanism, "no mechanism is declared for a plain command"),
+        Some(declared) => session
+            .converse(mechanism, &mut |server| mechanism::check(server, protocol, declared).into()),
     }
-    session.converse(no_delay, &mut |server| {
-        let tree = || server.tree();
-        no_delay::check(&tree, server.address(), protocol).into()
-    });
+    session.converse(no_delay, &mut |server| no_delay::check(server, protocol).into());
     let cpus = session.cpus();
     session.check(affinity, &mut |server| {
         let allowed = cpus.clone();
@@ -181,10 +165,7 @@ pub(super) fn check_processes(session: &mut Session<'_, '_>, declared: Option<Me
     let sharing = session.request.variant.sharing;
     session.converse(survives, &mut |server| ends::survives(server, protocol, sharing));
     for check in work::checks(session.request.scenario) {
-        session.converse(check.name, &mut |server| {
-            let tree = || server.tree();
-            (check.run)(&tree, server.address()).into()
-        });
+        session.converse(check.name, &mut |server| (check.run)(server).into());
     }
     session.flood(&|server| flood::answered(protocol, server.address(), REPLIES_PER_LIFE).ok());
     session.stop_server();

@@ -99,14 +99,7 @@ impl Conversation {
         if *came == end {
             return Ok(());
         }
-        let mut take = |bytes: &[u8]| {
-            if let Some(difference) = show::difference(&stream[..end], *came, bytes) {
-                return Err(difference);
-            }
-            *came += bytes.len();
-            Ok(if *came < end { Progress::More } else { Progress::Done })
-        };
-        let outcome = client.transfer(&stream[*sent..end], &mut take);
+        let outcome = receive_back(client, &stream[*sent..end], &stream[..end], came);
         *sent = end;
         let bytes = show::count(end, "byte", "bytes");
         outcome.map_err(|trouble| trouble.after(&format!("{came} of {bytes} had come back")))
@@ -151,7 +144,7 @@ impl RequestStream for Messages {
 
     fn receive(&mut self, count: usize) -> Result<(), String> {
         let expected = vec![b'x'; count * MESSAGE_BYTES];
-        Ok(receive_back(&mut self.0, &[], &expected)?)
+        Ok(receive_back(&mut self.0, &[], &expected, &mut 0)?)
     }
 }
 
@@ -161,18 +154,22 @@ fn first_exchange(
     exchange: &FirstExchange,
 ) -> Result<(), ClientError> {
     let message = vec![b'x'; exchange.payload_bytes.max(1)];
-    receive_back(client, &message, &message)
+    receive_back(client, &message, &message, &mut 0)
 }
 
-/// Sends bytes and waits until the expected ones have come back.
-fn receive_back(client: &mut Client, sent: &[u8], expected: &[u8]) -> Result<(), ClientError> {
-    let mut came = 0;
+/// Sends bytes and waits until the expected ones have come back, of which `came` had before.
+fn receive_back(
+    client: &mut Client,
+    sent: &[u8],
+    expected: &[u8],
+    came: &mut usize,
+) -> Result<(), ClientError> {
     client.transfer(sent, &mut |bytes| {
-        if let Some(difference) = show::difference(expected, came, bytes) {
+        if let Some(difference) = show::difference(expected, *came, bytes) {
             return Err(difference);
         }
-        came += bytes.len();
-        Ok(if came < expected.len() { Progress::More } else { Progress::Done })
+        *came += bytes.len();
+        Ok(if *came < expected.len() { Progress::More } else { Progress::Done })
     })
 }
 

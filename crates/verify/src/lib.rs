@@ -92,11 +92,17 @@ impl Described {
     }
 }
 
-/// A check that needs nothing but the server's address.
-struct Check {
+/// A check, and how it is made: by default it needs nothing but the server's address.
+struct Check<R = fn(SocketAddr) -> Result<(), String>> {
     name: &'static str,
     about: &'static str,
-    run: fn(SocketAddr) -> Result<(), String>,
+    run: R,
+}
+
+impl<R> Check<R> {
+    const fn described(&self) -> Described {
+        Described { name: self.name, about: self.about }
+    }
 }
 
 const READY: Described = Described {
@@ -129,18 +135,15 @@ const PROCESS: [Described; 6] = [
 /// All checks of a scenario, in the order in which they run.
 #[must_use]
 pub fn catalogue(scenario: Scenario) -> Vec<Described> {
-    let describe = |check: &Check| Described { name: check.name, about: check.about };
     let mut all = vec![READY];
     if scenario == Scenario::Requests {
-        all.extend(requests::described());
-        all.extend(ends::CHECKS);
-        return all;
+        all.extend(requests::CHECKS.iter().map(Check::described));
+    } else {
+        all.extend(conversation(scenario).iter().map(Check::described));
+        all.extend(timeouts(scenario).iter().map(Check::described));
+        all.extend(PROCESS);
+        all.extend(work::checks(scenario).iter().map(Check::described));
     }
-    all.extend(conversation(scenario).iter().map(describe));
-    all.extend(timeouts(scenario).iter().map(describe));
-    all.extend(PROCESS);
-    let works = work::checks(scenario).iter();
-    all.extend(works.map(|check| Described { name: check.name, about: check.about }));
     all.extend(ends::CHECKS);
     all
 }

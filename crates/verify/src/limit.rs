@@ -17,7 +17,6 @@ use rustix::{
 use std::{
     collections::BTreeMap,
     fs, io,
-    net::SocketAddr,
     path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -28,7 +27,7 @@ use wirebench_schema::{
     entry::{Model, Variant},
     scenario::Protocol,
 };
-use wirebench_server::parallel;
+use wirebench_server::{launch::Server, parallel};
 use wirebench_stats::median;
 
 use super::{
@@ -111,8 +110,7 @@ impl Threads {
 /// Puts load on a server that was started with one worker on `cpus`, and counts the threads that want
 /// to run.
 pub(super) fn check(
-    tree: &dyn Fn() -> Vec<Pid>,
-    address: SocketAddr,
+    server: &Server,
     protocol: Protocol,
     (threads, cpus): (Threads, &[u32]),
 ) -> Result<Verdict, String> {
@@ -121,7 +119,7 @@ pub(super) fn check(
     let mut server_ns = 0;
     let mut rounds = Vec::new();
     for left in (0..ROUNDS).rev() {
-        let (looks, ran_ns) = round(tree, address, protocol)?;
+        let (looks, ran_ns) = round(server, protocol)?;
         server_ns += ran_ns.iter().sum::<u64>();
         // Only workers both want to run at the same time and get CPU time: a thread that hands
         // requests on waits long for a CPU on a busy machine, and then works for a moment.
@@ -190,15 +188,11 @@ fn judge(rounds: &[f64], most: f64) -> Verdict {
 }
 
 /// How many threads wanted to run, at each of many moments of load, and for how long each ran.
-fn round(
-    tree: &dyn Fn() -> Vec<Pid>,
-    address: SocketAddr,
-    protocol: Protocol,
-) -> Result<(Vec<usize>, Vec<u64>), String> {
+fn round(server: &Server, protocol: Protocol) -> Result<(Vec<usize>, Vec<u64>), String> {
     let clients: Result<Vec<Flood>, String> =
-        (0..CLIENTS).map(|_| Flood::open(protocol, address, CONNECTIONS)).collect();
+        (0..CLIENTS).map(|_| Flood::open(protocol, server.address(), CONNECTIONS)).collect();
     let clients = clients?;
-    let pids = tree();
+    let pids = server.tree();
     let working = AtomicUsize::new(clients.len());
     let load = |mut flood: Flood| {
         let outcome = flood.keep_full(ROUND);

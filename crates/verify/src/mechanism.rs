@@ -4,15 +4,13 @@
 //! What counts is what serves the connections: an epoll instance that watches none, or a ring that
 //! completes nothing, is no mechanism. Many runtimes open such for other purposes.
 
-use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
     fs,
-    net::SocketAddr,
     time::{Duration, Instant},
 };
 use wirebench_schema::{entry::Mechanism, scenario::Protocol};
-use wirebench_server::tree;
+use wirebench_server::{launch::Server, tree};
 
 use super::{process, protocols::support, show};
 
@@ -79,24 +77,23 @@ impl Found {
 
 /// Serves requests and compares what the kernel shows with what is declared.
 pub(super) fn check(
-    tree: &dyn Fn() -> Vec<Pid>,
-    address: SocketAddr,
+    server: &Server,
     protocol: Protocol,
     declared: Mechanism,
 ) -> Result<(), String> {
     let mut streams = Vec::new();
     for _ in 0..4 {
-        streams.push((support(protocol).open)(address)?);
+        streams.push((support(protocol).open)(server.address())?);
     }
     for stream in &mut streams {
         stream.exchange()?;
     }
-    let (mut found, before) = look(&tree(), address.port())?;
+    let (mut found, before) = look(server)?;
     for _ in 0..REQUESTS {
         streams[0].exchange()?;
         std::thread::sleep(PAUSE);
     }
-    let after = look(&tree(), address.port())?.1;
+    let after = look(server)?.1;
     found.rings = after.len();
     found.completions = after
         .iter()
@@ -108,14 +105,15 @@ pub(super) fn check(
 /// Completion counts of rings by process and descriptor.
 type Rings = BTreeMap<(i32, i32), u32>;
 
-fn look(pids: &[Pid], port: u16) -> Result<(Found, Rings), String> {
+fn look(server: &Server) -> Result<(Found, Rings), String> {
+    let pids = server.tree();
     let until = Instant::now() + LOOK;
     loop {
-        let inodes = process::connection_inodes(port)?;
+        let inodes = process::connection_inodes(server.address().port())?;
         let mut found = Found::default();
         let mut rings = Rings::new();
         let mut hidden = false;
-        for &pid in pids {
+        for &pid in &pids {
             for (fd, target) in tree::descriptors(pid) {
                 let procfs::process::FDTarget::AnonInode(kind) = target else { continue };
                 let number = pid.as_raw_nonzero().get();

@@ -1,4 +1,4 @@
-//! Whether The server sets TCP_NODELAY on its connections.
+//! Whether the server sets TCP_NODELAY on its connections.
 //!
 //! It is asked of the very socket, of which the kernel gives this process a second descriptor. No
 //! time is measured: how long a delayed reply takes depends on the client's kernel too.
@@ -8,9 +8,9 @@ use rustix::{
     net::sockopt,
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
-use std::{net::SocketAddr, os::fd::OwnedFd};
+use std::os::fd::OwnedFd;
 use wirebench_schema::scenario::Protocol;
-use wirebench_server::tree;
+use wirebench_server::{launch::Server, tree};
 
 use super::{Verdict, process, protocols::support};
 
@@ -25,16 +25,13 @@ enum Copied {
 }
 
 /// Has one request answered, so that the server has surely accepted, and looks at its socket.
-pub(super) fn check(
-    tree: &dyn Fn() -> Vec<Pid>,
-    address: SocketAddr,
-    protocol: Protocol,
-) -> Result<Verdict, String> {
+pub(super) fn check(server: &Server, protocol: Protocol) -> Result<Verdict, String> {
+    let address = server.address();
     let mut stream = (support(protocol).open)(address)?;
     stream.exchange()?;
     let inode = process::connection_inode(address.port(), stream.port())?
         .ok_or("the kernel does not list the server's side of an open connection")?;
-    judge(&tree(), inode)
+    judge(&server.tree(), inode)
 }
 
 fn judge(pids: &[Pid], inode: u64) -> Result<Verdict, String> {

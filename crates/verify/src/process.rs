@@ -71,17 +71,23 @@ pub(super) struct Waiting {
     to_be_read: u32,
 }
 
+/// The server's side of the connection from `client_port`, while it is in one of these states.
+fn connection(
+    server_port: u16,
+    client_port: u16,
+    states: &[TcpState],
+) -> Result<Option<TcpNetEntry>, String> {
+    let is_meant =
+        |it: &TcpNetEntry| it.remote_address.port() == client_port && states.contains(&it.state);
+    Ok(connections(server_port)?.into_iter().find(is_meant))
+}
+
 /// What waits at the server's side of the connection from `client_port`; nothing once that is no
 /// longer open in both directions.
 pub(super) fn waiting(server_port: u16, client_port: u16) -> Result<Option<Waiting>, String> {
-    let mut all = connections(server_port)?.into_iter();
-    let found = all.find(|entry| {
-        entry.remote_address.port() == client_port
-            && matches!(entry.state, TcpState::Established | TcpState::CloseWait)
-    });
-    let waiting =
-        |entry: TcpNetEntry| Waiting { to_be_sent: entry.tx_queue, to_be_read: entry.rx_queue };
-    Ok(found.map(waiting))
+    let open = [TcpState::Established, TcpState::CloseWait];
+    let found = connection(server_port, client_port, &open)?;
+    Ok(found.map(|it| Waiting { to_be_sent: it.tx_queue, to_be_read: it.rx_queue }))
 }
 
 /// Waits until the server has sent all that the kernel takes from it on the connection from
@@ -117,10 +123,7 @@ pub(super) fn connection_inodes(server_port: u16) -> Result<Vec<u64>, String> {
 
 /// The inode number of the server's side of the open connection from `client_port`.
 pub(super) fn connection_inode(server_port: u16, client_port: u16) -> Result<Option<u64>, String> {
-    let mut open = connections(server_port)?.into_iter();
-    let found = open.find(|entry| {
-        entry.remote_address.port() == client_port && entry.state == TcpState::Established
-    });
+    let found = connection(server_port, client_port, &[TcpState::Established])?;
     Ok(found.map(|entry| entry.inode))
 }
 

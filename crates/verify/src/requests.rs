@@ -15,16 +15,11 @@ use wirebench_schema::{
 };
 use wirebench_server::launch::Server;
 
-use super::{Described, Verdict, client::PATIENCE_MOST, session::Session};
+use super::{Check, Verdict, client::PATIENCE_MOST, session::Session};
 
-/// A check, and how it makes its requests.
-struct RequestCheck {
-    described: Described,
-    way: Way,
-}
-
+/// How a check makes its requests.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(super) enum Way {
     /// A load with these connections and requests in flight; `fresh` connections are closed after one request.
     Load {
         connections: usize,
@@ -34,54 +29,38 @@ enum Way {
     Single(Manner),
 }
 
-const CHECKS: [RequestCheck; 6] = [
-    RequestCheck {
-        described: Described {
-            name: "fresh-connections",
-            about: "Each request gets the expected reply on a connection of its own.",
-        },
-        way: Way::Load { connections: 1, pipeline: 1, fresh: true },
+pub(super) const CHECKS: [Check<Way>; 6] = [
+    Check {
+        name: "fresh-connections",
+        about: "Each request gets the expected reply on a connection of its own.",
+        run: Way::Load { connections: 1, pipeline: 1, fresh: true },
     },
-    RequestCheck {
-        described: Described {
-            name: "reused-connection",
-            about: "Each request gets the expected reply on one connection, three times.",
-        },
-        way: Way::Load { connections: 1, pipeline: 1, fresh: false },
+    Check {
+        name: "reused-connection",
+        about: "Each request gets the expected reply on one connection, three times.",
+        run: Way::Load { connections: 1, pipeline: 1, fresh: false },
     },
-    RequestCheck {
-        described: Described {
-            name: "many-connections",
-            about: "100 concurrent connections get the expected replies.",
-        },
-        way: Way::Load { connections: 100, pipeline: 1, fresh: false },
+    Check {
+        name: "many-connections",
+        about: "100 concurrent connections get the expected replies.",
+        run: Way::Load { connections: 100, pipeline: 1, fresh: false },
     },
-    RequestCheck {
-        described: Described {
-            name: "pipelined-requests",
-            about: "Four requests in flight on a connection get the expected replies in their order.",
-        },
-        way: Way::Load { connections: 1, pipeline: 4, fresh: false },
+    Check {
+        name: "pipelined-requests",
+        about: "Four requests in flight on a connection get the expected replies in their order.",
+        run: Way::Load { connections: 1, pipeline: 4, fresh: false },
     },
-    RequestCheck {
-        described: Described {
-            name: "split-requests",
-            about: "A request that arrives in 16 pieces gets the expected reply.",
-        },
-        way: Way::Single(Manner::InPieces),
+    Check {
+        name: "split-requests",
+        about: "A request that arrives in 16 pieces gets the expected reply.",
+        run: Way::Single(Manner::InPieces),
     },
-    RequestCheck {
-        described: Described {
-            name: "half-close",
-            about: "A client that half-closes after a request gets the expected reply.",
-        },
-        way: Way::Single(Manner::HalfClosed),
+    Check {
+        name: "half-close",
+        about: "A client that half-closes after a request gets the expected reply.",
+        run: Way::Single(Manner::HalfClosed),
     },
 ];
-
-pub(super) fn described() -> impl Iterator<Item = Described> {
-    CHECKS.into_iter().map(|check| check.described)
-}
 
 /// A check that has found nothing wrong is over after this time and the timeout of its requests.
 const TIME_MOST: Duration = Duration::from_secs(3);
@@ -145,7 +124,7 @@ impl Asked<'_> {
     pub(super) fn check(&self, session: &mut Session<'_, '_>, stop: &AtomicBool) {
         let run = &session.request.variant.run;
         let mut is_first = true;
-        for RequestCheck { described: Described { name, .. }, way } in CHECKS {
+        for Check { name, run: way, .. } in CHECKS {
             if !self.makes(way) {
                 continue;
             }

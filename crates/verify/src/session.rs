@@ -88,6 +88,11 @@ impl<'run, 'observe> Session<'run, 'observe> {
         self.take_down(name, verdict, DeclaredDeviation::Possible);
     }
 
+    /// The check says nothing about this server, for this reason.
+    pub(super) fn skip(&mut self, name: &'static str, reason: impl Into<String>) {
+        self.report(name, Verdict::Skip { reason: reason.into() });
+    }
+
     fn take_down(&mut self, name: &'static str, verdict: Verdict, excuse: DeclaredDeviation) {
         if self.is_interrupted() {
             return;
@@ -129,8 +134,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
             Err(error) => {
                 self.report(name, Verdict::Fail { finding: error.to_string() });
                 for check in super::catalogue(self.request.scenario).iter().skip(1) {
-                    let reason = "the server was never ready".into();
-                    self.report(check.name, Verdict::Skip { reason });
+                    self.skip(check.name, "the server was never ready");
                 }
                 false
             }
@@ -180,10 +184,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
     ) {
         match self.speechless {
             None => self.check(name, run),
-            Some(basics) => {
-                let reason = format!("without `{basics}` it would say nothing");
-                self.report(name, Verdict::Skip { reason });
-            }
+            Some(basics) => self.skip(name, format!("without `{basics}` it would say nothing")),
         }
     }
 
@@ -246,7 +247,7 @@ impl<'run, 'observe> Session<'run, 'observe> {
     /// Skips the checks of how server processes end.
     pub(super) fn skip_ends(&mut self, reason: &str) {
         for check in ends::CHECKS {
-            self.report(check.name, Verdict::Skip { reason: reason.to_owned() });
+            self.skip(check.name, reason);
         }
     }
 

@@ -3,14 +3,12 @@
 //!
 //! A server that is slowed down by its machine takes longer, so no check has an upper limit.
 
-use rustix::process::Pid;
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 use wirebench_schema::scenario::Scenario;
+use wirebench_server::launch::Server;
 
 use super::{
+    Check,
     client::Buffers,
     http::{Conversation, head_for},
     limit::wanted_cpu_ns,
@@ -27,26 +25,19 @@ const ATTEMPTS: usize = 3;
 const AT_ONCE: usize = 8;
 const SHORT: Duration = Duration::from_millis(50);
 
-/// Lists the processes of the server.
-type Tree<'a> = &'a dyn Fn() -> Vec<Pid>;
-
 /// A check that needs the processes of the server.
-pub(super) struct WorkCheck {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) run: fn(Tree<'_>, SocketAddr) -> Result<(), String>,
-}
+type WorkCheck = Check<fn(&Server) -> Result<(), String>>;
 
 const ANSWERED_AFTER_WORK: WorkCheck = WorkCheck {
     name: "work",
     about: "A request for 100 ms of work keeps a CPU busy, and is answered afterwards.",
-    run: |tree, address| busy(tree, address, 1),
+    run: |server| busy(server, 1),
 };
 
 const ANSWERED_BEFORE_WORK: WorkCheck = WorkCheck {
     name: "work",
     about: "A request for 100 ms of work keeps a CPU busy, and the next request of its connection waits for that.",
-    run: |tree, address| busy(tree, address, 2),
+    run: |server| busy(server, 2),
 };
 
 const ONE_AT_A_TIME: WorkCheck = WorkCheck {
@@ -66,11 +57,12 @@ pub(super) const fn checks(scenario: Scenario) -> &'static [WorkCheck] {
 }
 
 /// A long request and one without work. The reply with the number `late` must not come before the work is done.
-fn busy(tree: Tree<'_>, address: SocketAddr, late: usize) -> Result<(), String> {
+fn busy(server: &Server, late: usize) -> Result<(), String> {
+    let address = server.address();
     let mut used = Duration::ZERO;
     for _ in 0..ATTEMPTS {
         let mut conversation = Conversation::open(address, Buffers::Usual)?;
-        let pids = tree();
+        let pids = server.tree();
         let (before_ns, begun) = (wanted_cpu_ns(&pids), Instant::now());
         for (work, replies) in [(LONG, 1), (Duration::ZERO, 2)] {
             conversation.exchange(&head_for(address, work), replies)?;
@@ -96,7 +88,8 @@ fn busy(tree: Tree<'_>, address: SocketAddr, late: usize) -> Result<(), String> 
     ))
 }
 
-fn one_at_a_time(_: Tree<'_>, address: SocketAddr) -> Result<(), String> {
+fn one_at_a_time(server: &Server) -> Result<(), String> {
+    let address = server.address();
     let open = || Conversation::open(address, Buffers::Usual);
     let mut conversations = (0..AT_ONCE).map(|_| open()).collect::<Result<Vec<_>, _>>()?;
     let begun = Instant::now();

@@ -1,13 +1,12 @@
 //! The check that a server with several workers uses them: it is kept busy, and the CPU time of its
 //! threads and processes is compared.
 
-use rustix::process::Pid;
 use std::{
-    net::SocketAddr,
     path::Path,
     time::{Duration, Instant},
 };
 use wirebench_schema::scenario::Protocol;
+use wirebench_server::launch::Server;
 
 use super::{
     Verdict,
@@ -32,12 +31,7 @@ const WORKED_LEAST: usize = 2;
 
 /// Keeps many connections busy and looks whether at least two threads or processes of the tree,
 /// which was started with `workers`, really run.
-pub(super) fn check(
-    tree: &dyn Fn() -> Vec<Pid>,
-    address: SocketAddr,
-    protocol: Protocol,
-    workers: u32,
-) -> Result<Verdict, String> {
+pub(super) fn check(server: &Server, protocol: Protocol, workers: u32) -> Result<Verdict, String> {
     if !Path::new("/proc/self/schedstat").exists() {
         let reason = "this kernel does not count the CPU time of threads".into();
         return Ok(Verdict::Skip { reason });
@@ -46,13 +40,13 @@ pub(super) fn check(
     for _ in 0..BUSY_ROUNDS {
         let mut streams = Vec::new();
         for _ in 0..BUSY_CONNECTIONS {
-            let mut stream = (support(protocol).open)(address)?;
+            let mut stream = (support(protocol).open)(server.address())?;
             stream.exchange()?;
             streams.push(stream);
         }
-        let before = ran(&tree());
+        let before = ran(&server.tree());
         keep_busy(&mut streams)?;
-        let ran = ran_since(&before, &tree());
+        let ran = ran_since(&before, &server.tree());
         let total: u64 = ran.iter().sum();
         if total == 0 {
             return Err("no thread of the server used CPU time while requests were served".into());

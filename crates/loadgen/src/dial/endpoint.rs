@@ -28,10 +28,10 @@ impl Endpoint {
     /// The Unix socket of this path, which is relative to the current folder if it does not begin
     /// with a slash.
     pub(crate) fn unix(path: &str) -> Result<Self, LoadError> {
-        let refuse = |reason: &str, next_step: &str| LoadError::UnixSocket {
+        let refuse = |reason: &str, next_step| LoadError::UnixSocket {
             path: path.to_owned(),
             reason: reason.to_owned(),
-            next_step: next_step.to_owned(),
+            next_step,
         };
         if path.is_empty() {
             return Err(refuse("its path is empty", "give the path of the server's socket"));

@@ -149,18 +149,13 @@ fn explain_unix(path: &str, error: Errno, timeout: Duration) -> LoadError {
         ),
         Errno::CONNREFUSED => ("it is not a socket", "check the path"),
         Errno::PROTOTYPE => ("it is a socket, but not one for streams", "check the path"),
-        Errno::AGAIN => {
-            let reason = format!("its backlog stayed full for {}", write_duration(timeout));
-            let (path, next_step) = (path.to_owned(), "check that the server accepts connections");
-            return LoadError::UnixSocket { path, reason, next_step: next_step.to_owned() };
-        }
-        other => {
-            let (path, reason) = (path.to_owned(), other.to_string());
-            return LoadError::UnixSocket { path, reason, next_step: "check the path".to_owned() };
-        }
+        Errno::AGAIN => (
+            &*format!("its backlog stayed full for {}", write_duration(timeout)),
+            "check that the server accepts connections",
+        ),
+        other => (&*other.to_string(), "check the path"),
     };
-    let (reason, next_step) = (reason.to_owned(), next_step.to_owned());
-    LoadError::UnixSocket { path: path.to_owned(), reason, next_step }
+    LoadError::UnixSocket { path: path.to_owned(), reason: reason.to_owned(), next_step }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 
 use rustix::{
     io::Errno,
-    net::{AddressFamily, SocketFlags, SocketType, socket_with},
+    net::{SocketFlags, SocketType, socket_with},
 };
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wirebench_schema::load::SourceRange;
 
 use super::endpoint::{Endpoint, bind};
@@ -108,10 +108,7 @@ const fn family_name(address: IpAddr) -> &'static str {
 
 /// Whether this host has the address.
 fn check_bindable(address: IpAddr) -> Result<(), LoadError> {
-    let family = match address {
-        IpAddr::V4(_) => AddressFamily::INET,
-        IpAddr::V6(_) => AddressFamily::INET6,
-    };
+    let family = Endpoint::Ip(SocketAddr::new(address, 0)).family();
     let bound = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)
         .and_then(|socket| bind(&socket, address));
     match bound {

@@ -61,19 +61,17 @@ mod tests {
     }
 
     #[test]
-    fn io_uring_is_preferred_and_its_absence_is_explained() {
-        let preferred = choose(EngineChoice::Auto, works).unwrap();
-        assert_eq!(preferred, Chosen { engine: EngineChoice::IoUring, fallback: None });
-        let chosen = choose(EngineChoice::Auto, fails).unwrap();
-        assert_eq!(chosen.engine, EngineChoice::Epoll);
-        assert_eq!(chosen.fallback.unwrap(), "io_uring is off; switch it on");
-    }
-
-    #[test]
-    fn a_requested_engine_is_used_or_refused_with_the_reason() {
-        let chosen = choose(EngineChoice::Epoll, || panic!("the probe is not needed")).unwrap();
-        assert_eq!(chosen, Chosen { engine: EngineChoice::Epoll, fallback: None });
-        assert_eq!(choose(EngineChoice::IoUring, works).unwrap().engine, EngineChoice::IoUring);
+    fn io_uring_is_preferred_and_a_requested_engine_is_used_or_refused_with_the_reason() {
+        let never = || panic!("the probe is not needed");
+        let off = Some("io_uring is off; switch it on".to_owned());
+        for (wanted, probe, engine, fallback) in [
+            (EngineChoice::Auto, works as fn() -> _, EngineChoice::IoUring, None),
+            (EngineChoice::Auto, fails, EngineChoice::Epoll, off),
+            (EngineChoice::Epoll, never, EngineChoice::Epoll, None),
+            (EngineChoice::IoUring, works, EngineChoice::IoUring, None),
+        ] {
+            assert_eq!(choose(wanted, probe).unwrap(), Chosen { engine, fallback });
+        }
         let message = choose(EngineChoice::IoUring, fails).unwrap_err().to_string();
         assert_eq!(message, "io_uring is off; switch it on, or give --engine epoll");
     }

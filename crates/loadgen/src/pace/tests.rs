@@ -27,6 +27,12 @@ fn pacer(rule: Rule, quota: Option<u64>, connections: u32) -> Pacer {
     pacer
 }
 
+/// Requests of one thread that are due every 10 ns.
+fn scheduled(latency_from: LatencyOrigin, connections: u32) -> Pacer {
+    let schedule = Schedule::new(constant(1e8), Arrivals::Even, latency_from, (0, 1), 1);
+    pacer(Rule::Schedule(schedule), None, connections)
+}
+
 #[test]
 fn nothing_is_sent_before_the_start() {
     let mut pacer = pacer(Rule::Closed, None, 2);
@@ -74,8 +80,7 @@ fn with_think_time_first_requests_are_spread_and_later_ones_follow_their_replies
 
 #[test]
 fn a_schedule_waits_for_no_reply_and_owes_unsent_requests() {
-    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
-    let mut pacer = pacer(rule, None, 1);
+    let mut pacer = scheduled(LatencyOrigin::Due, 1);
     assert_eq!(pacer.pop(10), Some((0, 10)));
     assert_eq!((pacer.pop(50), pacer.wakes_at()), (None, u64::MAX));
     assert_eq!(pacer.next(55), Pace::Send { due_ns: 20 });
@@ -93,8 +98,7 @@ fn a_schedule_waits_for_no_reply_and_owes_unsent_requests() {
 
 #[test]
 fn a_free_connection_that_waits_longer_is_first() {
-    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
-    let mut pacer = pacer(rule, None, 2);
+    let mut pacer = scheduled(LatencyOrigin::Due, 2);
     assert_eq!(pacer.next(10), Pace::Wait);
     pacer.park(7, 10);
     let order: Vec<_> = std::iter::from_fn(|| pacer.pop(100)).map(|(slot, _)| slot).collect();
@@ -103,8 +107,7 @@ fn a_free_connection_that_waits_longer_is_first() {
 
 #[test]
 fn a_request_that_is_given_back_is_the_next_one() {
-    let rule = Rule::Schedule(schedule(constant(1e8), Arrivals::Even, (0, 1)));
-    let mut pacer = pacer(rule, None, 2);
+    let mut pacer = scheduled(LatencyOrigin::Due, 2);
     let (_, due_ns) = pacer.pop(10).unwrap();
     pacer.put_back(due_ns);
     assert_eq!(pacer.pop(10), Some((1, due_ns)));
@@ -112,8 +115,7 @@ fn a_request_that_is_given_back_is_the_next_one() {
 
 #[test]
 fn skipped_requests_are_never_sent() {
-    let skipping = Schedule::new(constant(1e8), Arrivals::Even, LatencyOrigin::Sent, (0, 1), 1);
-    let mut pacer = pacer(Rule::Schedule(skipping), None, 1);
+    let mut pacer = scheduled(LatencyOrigin::Sent, 1);
     assert_eq!(pacer.pop(10), Some((0, 10)));
     assert_eq!(pacer.next(55), Pace::Wait);
     pacer.park(0, 55);
@@ -164,6 +166,13 @@ fn skipping_far_ahead_keeps_the_grid() {
         }
         far.take_overdue(2_999_900_000);
         assert_eq!(near.next_ns(), far.next_ns());
+    }
+    for arrivals in [Arrivals::Even, Arrivals::Poisson] {
+        // Requests of a whole hour one by one would take hours.
+        let mut far = Schedule::new(constant(1e9), arrivals, LatencyOrigin::Sent, (0, 1), 1);
+        far.start(0);
+        assert_eq!(far.take_overdue(3600 * SECOND_NS), None);
+        assert!(far.next_ns() > 3600 * SECOND_NS);
     }
 }
 

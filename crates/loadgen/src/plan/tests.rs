@@ -1,7 +1,9 @@
 //! Plans: shares of threads, requests as bytes, and what is refused.
 
 use super::*;
+use crate::codec::RequestId;
 use expect_test::expect_file;
+use wirebench_schema::load::{Body, RequestFile, RequestOrder};
 
 fn config(target: &str) -> LoadConfig {
     LoadConfig::new(target.parse().unwrap())
@@ -40,6 +42,22 @@ fn a_request_names_its_host_once_and_carries_the_headers_that_were_asked_for() {
         request(&config),
         "POST /a?b=c HTTP/1.1\r\nContent-Length: 0\r\nHOST: x\r\nA: b\r\n\r\n"
     );
+    config.body = Some(Body::Text("hello".to_owned()));
+    assert!(request(&config).contains("\r\nContent-Length: 5\r\n"));
+    assert!(request(&config).ends_with("\r\n\r\nhello"));
+}
+
+#[test]
+fn weights_and_the_end_of_connections_are_those_of_the_configuration() {
+    let mut config = config("http://127.0.0.1:80/");
+    let text = "{\"path\": \"/often\", \"weight\": 9}\n{\"path\": \"/rarely\"}";
+    config.requests = Some(RequestFile::parse(text, RequestOrder::Weighted).unwrap().set);
+    config.requests_per_connection = Some(1);
+    let Plan { codec, params, .. } = Plan::new(&config).unwrap();
+    let CodecKind::Http1(mut http) = codec else { panic!("an http target speaks HTTP") };
+    let rarely = (0..1000).filter(|_| http.next_request() == RequestId(1)).count();
+    // 100 are expected, with a standard deviation of 9.5.
+    assert!((40..=160).contains(&rarely) && params.one_request_each, "{rarely}");
 }
 
 #[test]
@@ -49,7 +67,7 @@ fn a_body_that_cannot_be_read_is_refused_with_the_option() {
     std::fs::File::create(&path).unwrap().set_len(set::BODY_LIMIT_BYTES + 1).unwrap();
     let mut config = config("http://127.0.0.1:80/");
     let messages = [path.to_str().unwrap(), "/dev/zero"].map(|path| {
-        config.body = Some(wirebench_schema::load::Body::File(path.to_owned()));
+        config.body = Some(Body::File(path.to_owned()));
         Plan::new(&config).unwrap_err().to_string().replace(path, "PATH") + "\n"
     });
     expect_file!["golden/body.txt"].assert_eq(&messages.concat());

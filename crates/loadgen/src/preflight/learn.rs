@@ -54,9 +54,8 @@ impl Exchange<'_> {
     }
 
     /// The same error, with the name of the request where there are several.
-    pub(super) fn naming(&self, RequestId(request): RequestId, error: LoadError) -> LoadError {
-        let set = self.config.requests.as_ref();
-        match (set.and_then(|set| set.requests.get(request as usize)), error) {
+    pub(super) fn naming(&self, request: RequestId, error: LoadError) -> LoadError {
+        match (self.spec(request), error) {
             (Some(request), LoadError::Preflight(sentence)) => {
                 LoadError::Preflight(format!("request `{}`: {sentence}", request.name))
             }
@@ -93,15 +92,14 @@ impl Exchange<'_> {
 
     pub(super) fn take_sample(
         &self,
-        RequestId(request): RequestId,
+        request: RequestId,
         reply: &Reply,
         learned: &LearnedReply,
         has_one_body: bool,
     ) {
         let mut samples = self.samples.borrow_mut();
         if samples.len() < SampleReply::MOST {
-            let set = self.config.requests.as_ref();
-            let spec = set.and_then(|set| set.requests.get(request as usize));
+            let spec = self.spec(request);
             samples.push(SampleReply {
                 request: spec.map_or_else(|| self.target().path().to_owned(), |it| it.name.clone()),
                 status: reply.status.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! The sentences about a wrong first reply, and their parts.
 
-use wirebench_schema::target::Target;
+use wirebench_schema::{load::RequestSpec, target::Target};
 
 use super::Exchange;
 use crate::{
@@ -80,11 +80,15 @@ impl Exchange<'_> {
 
     /// The URL of a request.
     fn asked(&self, request: Option<RequestId>) -> Target {
-        let set = self.config.requests.as_ref().zip(request);
-        let spec = set.and_then(|(set, RequestId(at))| set.requests.get(at as usize));
+        let spec = request.and_then(|request| self.spec(request));
         // A path with placeholders need not be one of a URL.
         let own = spec.and_then(|spec| self.target().with_path(&spec.path).ok());
         own.unwrap_or_else(|| self.target().clone())
+    }
+
+    /// The request of a set with this number.
+    pub(super) fn spec(&self, RequestId(request): RequestId) -> Option<&RequestSpec> {
+        self.config.requests.as_ref()?.requests.get(request as usize)
     }
 
     pub(super) fn target(&self) -> &Target {

@@ -4,7 +4,7 @@ use super::*;
 use crate::codec::Persistence;
 use crate::failure::Failure;
 use crate::plan::Plan;
-use wirebench_schema::load::LoadConfig;
+use wirebench_schema::load::{LoadConfig, LoadModel, RateCurve};
 
 const SEGMENT_NS: u64 = 100_000_000;
 
@@ -34,6 +34,8 @@ fn of_window(recorder: &mut Recorder) -> Vec<Segment> {
 fn every_event_belongs_to_the_phase_in_which_it_happens() {
     let mut recorder = recorder();
     recorder.failed(Failure::Refused, None, 0);
+    recorder.received(7);
+    recorder.found(1, 2);
     recorder.begin_warmup(1);
     recorder.reply(REPLY, stamp(0), 5);
     recorder.open_window(10);
@@ -54,6 +56,7 @@ fn every_event_belongs_to_the_phase_in_which_it_happens() {
         (1, 1, 0)
     );
     assert_eq!((window.counts.bytes_received, window.counts.bytes_sent), (9, 3));
+    assert_eq!((segments[0].counts.ready_found, segments[0].counts.bytes_received), (0, 0));
     assert_eq!(window.counts.status_classes, [1, 1, 0, 0, 0]);
     assert_eq!((window.start_ns, window.end_ns), (10, 20));
 }
@@ -116,4 +119,19 @@ fn the_first_failure_of_a_kind_is_its_example() {
     let segment = recorder.take_full().next().unwrap();
     assert_eq!((segment.counts.errors.surplus, segment.counts.errors.lost), (2, 2));
     assert_eq!(segment.counts.examples.iter().flatten().collect::<Vec<_>>(), [&(surplus(1), None)]);
+}
+
+#[test]
+fn a_reply_on_a_heavy_connection_counts_and_is_no_sample() {
+    for model in [LoadModel::Closed, LoadModel::rate(RateCurve::per_second(1000))] {
+        let config = LoadConfig { model, ..LoadConfig::default() };
+        let mut recorder = Recorder::new(&Plan::new(&config).unwrap().params);
+        recorder.begin_warmup(0);
+        recorder.open_window(0);
+        recorder.reply(REPLY, Stamp { is_sample: false, ..stamp(3) }, 9);
+        recorder.close_window(10);
+        let Segment { counts, latency, .. } = &of_window(&mut recorder)[0];
+        let samples = latency.replies.len();
+        assert_eq!((counts.requests, counts.heavy_replies, samples), (1, 1, 0));
+    }
 }

@@ -1,10 +1,11 @@
 //! Programs that may hold up a thread that runs before all others, and how busy the CPUs are.
 
-use std::{collections::BTreeMap, fs, path::Path, process};
+use procfs::process::{Stat, all_processes};
+use std::{collections::BTreeMap, fs, process};
 
 /// The flag of threads of the kernel (proc_pid_stat(5)), and the classes that run before usual programs (sched(7)).
-const KERNEL_THREAD: u64 = 0x0020_0000;
-const REAL_TIME: [u64; 3] = [1, 2, 6];
+const KERNEL_THREAD: u32 = 0x0020_0000;
+const REAL_TIME: [u32; 3] = [1, 2, 6];
 
 /// The ticks that each CPU was busy, and all.
 #[derive(Debug)]
@@ -42,26 +43,19 @@ impl CpuShares {
 
 /// Threads of other programs that run before usual ones, by number: the name, and the ticks used.
 #[derive(Debug)]
-pub(super) struct RealTime(BTreeMap<u32, (String, u64)>);
+pub(super) struct RealTime(BTreeMap<i32, (String, u64)>);
 
 impl RealTime {
     pub(super) fn read() -> Self {
-        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        let own = process::id().to_string();
-        let is_other = |name: &str| name.parse::<u32>().is_ok() && name != own;
-        let processes = entries(Path::new("/proc"));
-        let processes = processes.filter(|it| it.file_name().to_str().is_some_and(is_other));
-        let threads = processes.flat_map(|it| entries(&it.path().join("task")));
-        Self(
-            threads
-                .filter_map(|it| real_time(&fs::read_to_string(it.path().join("stat")).ok()?))
-                .collect(),
-        )
+        let own = process::id().cast_signed();
+        let others = all_processes().into_iter().flatten().flatten().filter(|it| it.pid != own);
+        let threads = others.filter_map(|it| it.tasks().ok()).flatten().flatten();
+        Self(threads.filter_map(|it| real_time(it.stat().ok()?)).collect())
     }
 
     /// The one that has worked the most since then, if one has.
     pub(super) fn worked_since(&self, before: &Self) -> Option<String> {
-        let ticks = |(number, (_, now)): &(&u32, &(String, u64))| {
+        let ticks = |(number, (_, now)): &(&i32, &(String, u64))| {
             now - before.0.get(number).map_or(0, |it| it.1.min(*now))
         };
         let most = self.0.iter().max_by_key(ticks)?;
@@ -69,21 +63,16 @@ impl RealTime {
     }
 }
 
-/// The number, the name and the ticks of a thread, from its line, if it is no thread of the kernel and runs before
-/// usual ones.
-fn real_time(stat: &str) -> Option<(u32, (String, u64))> {
-    let (head, tail) = stat.rsplit_once(") ")?;
-    let (number, name) = head.split_once(" (")?;
-    let fields: Vec<u64> = tail.split(' ').map(|it| it.trim().parse().unwrap_or(0)).collect();
-    // Behind the name the third field begins.
-    let field = |number: usize| fields.get(number - 3).copied();
-    let is_meant = field(9)? & KERNEL_THREAD == 0 && REAL_TIME.contains(&field(41)?);
-    is_meant.then_some((number.parse().ok()?, (name.to_owned(), field(14)? + field(15)?)))
+/// The number, the name and the ticks of a thread, if it is no thread of the kernel and runs before usual ones.
+fn real_time(stat: Stat) -> Option<(i32, (String, u64))> {
+    let is_meant = stat.flags & KERNEL_THREAD == 0 && REAL_TIME.contains(&stat.policy?);
+    is_meant.then_some((stat.pid, (stat.comm, stat.utime + stat.stime)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use procfs::FromRead as _;
 
     #[test]
     fn a_cpu_is_busy_when_it_neither_rests_nor_waits() {
@@ -96,12 +85,12 @@ mod tests {
 
     #[test]
     fn a_program_that_runs_before_others_is_named_if_it_worked() {
-        let line = |number: u32, flags: u64, ticks: u64, policy: u32| {
+        let line = |number: i32, flags: u32, ticks: u64, policy: u32| {
             let gap = "0 ".repeat(25);
             let stat = format!(
                 "{number} (a (b) c) S 1 1 1 0 -1 {flags} 0 0 0 0 {ticks} 1 {gap}{policy} 0\n"
             );
-            real_time(&stat)
+            real_time(Stat::from_read(stat.as_bytes()).unwrap())
         };
         assert_eq!(line(7, 0, 5, 1), Some((7, ("a (b) c".to_owned(), 6))));
         assert_eq!(line(7, KERNEL_THREAD, 5, 1).or(line(7, 0, 5, 0)), None);

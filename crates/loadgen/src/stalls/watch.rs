@@ -3,7 +3,7 @@
 
 use rustix::{
     thread::clock_nanosleep_absolute,
-    time::{ClockId, Timespec, clock_gettime},
+    time::{ClockId, Timespec},
 };
 use std::{
     io,
@@ -15,6 +15,8 @@ use std::{
     thread::{Builder, JoinHandle},
 };
 use wirebench_sys::{affinity, priority};
+
+use crate::clock::kernel_ns;
 
 /// The time between two wake-ups. Shorter ones cost more CPU time than they show.
 pub(crate) const PERIOD_NS: u64 = 500_000;
@@ -50,9 +52,7 @@ pub(crate) struct Watched {
 
 /// The monotonic clock of the kernel, in nanoseconds.
 pub(crate) fn clock_ns() -> u64 {
-    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
-    let seconds = u64::try_from(tv_sec).unwrap_or(0);
-    seconds * SECOND_NS + u64::try_from(tv_nsec).unwrap_or(0)
+    kernel_ns(ClockId::Monotonic)
 }
 
 impl Watch {

@@ -8,11 +8,12 @@ use rustls::Error;
 use std::io::Read;
 use wirebench_schema::load::{ErrorCounts, Trust};
 
-use self::pair::{EDGES, HELLO, MS, REQUEST, TIMEOUT_NS, World, commands};
+use self::pair::{EDGES, World};
 use super::*;
 use crate::{
     codec::http1::Http1,
     director::{Action, Command, Director},
+    session::tests::{HELLO, MS, REQUEST, TIMEOUT_NS, commands},
     worker::SessionOwner,
 };
 
@@ -243,6 +244,10 @@ fn a_handshake_that_is_cut_reset_or_senseless_is_a_failure_of_tls_and_a_refusal_
         let counts = pair.counts();
         assert_eq!((counts.errors.tls, counts.errors.total()), (1, 1));
     }
+    let mut pair = world.begun();
+    pair.send();
+    assert_eq!(pair.director.received(0, HELLO, EDGES.start_ns + 1), Action::Close);
+    assert_eq!(pair.errors().tls, 1);
     let mut director = world.director();
     assert_eq!(commands(&mut director, 0), [Command::Connect(0)]);
     assert_eq!(director.failed(0, Errno::CONNREFUSED, MS), Action::Close);

@@ -1,6 +1,6 @@
 //! Replies that differ from each other and are right, and bodies that are not alike.
 
-use std::{io::Write, net::TcpStream, thread, time::Duration};
+use std::{io::Write, net::TcpStream, time::Duration};
 use wirebench_schema::load::{BodyCheck, LoadConfig, LoadReport};
 
 use crate::{
@@ -17,25 +17,6 @@ fn assert_fast(report: &LoadReport) {
     assert_eq!(report.checks.fast + report.checks.slow, report.requests);
     let threads = report.config.threads as u64;
     assert!(report.checks.slow <= threads, "{:?} of {threads} threads", report.checks);
-}
-
-#[test]
-fn a_reply_that_is_split_at_every_place_is_right_and_found_by_comparison() {
-    each_engine(|engine| {
-        let server = Server::start(|_, mut stream, _| {
-            for place in (1..HELLO.len()).cycle() {
-                if !read_request(stream) || stream.write_all(&HELLO[..place]).is_err() {
-                    return;
-                }
-                // So that the two parts do not arrive as one.
-                thread::sleep(Duration::from_millis(1));
-                if stream.write_all(&HELLO[place..]).is_err() {
-                    return;
-                }
-            }
-        });
-        assert_fast(&flawless(&counted(&server.http(), engine, 4 * HELLO.len() as u64)));
-    });
 }
 
 /// Answers with replies that have these bodies in turn.

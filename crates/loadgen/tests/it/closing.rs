@@ -1,4 +1,4 @@
-//! Servers that end connections with an announcement, and those that serve one at a time.
+//! Servers that end connections with and without an announcement, and those that serve one at a time.
 
 use std::{
     io::{Read, Write},
@@ -10,33 +10,27 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use wirebench_schema::load::{LoadConfig, LoadModel, RateCurve, Stop};
+use wirebench_schema::load::{ClosedPolicy, LoadConfig, LoadModel, RateCurve, Stop};
 
 use crate::{
     PATIENCE, counted, each_engine, flawless, load,
-    server::{HELLO, LAST, Server, answer, one_at_a_time, read_request, stall},
+    server::{HELLO, LAST, Server, answer, answer_some, one_at_a_time, read_request, stall},
     timed,
     windows::{connect, window},
 };
 
 #[test]
 fn a_thread_without_requests_left_holds_no_connection_that_the_server_waits_for() {
-    // As gunicorn's default worker and others do, it waits for the client to close first.
     each_engine(|engine| {
+        // As gunicorn's default worker and others do, it waits for the client to close first.
         let (server, _) = one_at_a_time(|_, mut stream| {
             if read_request(stream) && stream.write_all(LAST).is_ok() {
                 stall(stream);
             }
         });
         flawless(&counted(&server.http(), engine, 100));
-    });
-}
-
-#[test]
-fn a_thread_without_requests_left_holds_no_idle_connection_either() {
-    each_engine(|engine| {
+        // An idle one neither: one request for each of two threads, which have two connections each.
         let (server, _) = one_at_a_time(|_, stream| answer(stream, HELLO));
-        // One request for each of two threads, which have two connections each.
         flawless(&counted(&server.http(), engine, 2));
     });
 }
@@ -108,23 +102,6 @@ fn requests_pipelined_behind_an_announced_close_are_sent_again_and_are_no_failur
 }
 
 #[test]
-fn a_close_without_an_announcement_still_loses_pipelined_requests() {
-    each_engine(|engine| {
-        let server = Server::start(|_, stream, _| {
-            reply_in_turn(stream, &[HELLO; 4]);
-            let _ = stream.shutdown(Shutdown::Write);
-            stall(stream);
-        });
-        let mut config = counted(&server.http(), engine, 200);
-        config.pipeline = 16;
-        let report = load(&config);
-        let errors = report.errors;
-        assert!(errors.closed_early > 0 && errors.lost > 0, "{errors:?}");
-        assert_eq!((report.requests + errors.requests(), report.retried_requests), (200, None));
-    });
-}
-
-#[test]
 fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
     let think = LoadModel::Think { delay: Duration::from_millis(1) };
     let curve = RateCurve::per_second(1000);
@@ -151,16 +128,56 @@ fn a_server_that_serves_one_at_a_time_gets_no_connection_without_a_request() {
     }
 }
 
+fn retrying(config: LoadConfig) -> LoadConfig {
+    LoadConfig { on_closed: ClosedPolicy::Retry, ..config }
+}
+
+/// Closes each connection after this many complete replies. Counts its connections.
+fn closing_after(requests: usize) -> (Server, Arc<AtomicUsize>) {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let server = Server::start(move |_, stream, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        answer_some(stream, requests);
+    });
+    (server, connections)
+}
+
 #[test]
-fn connections_that_the_client_closes_behind_each_reply_are_made_for_a_request() {
+fn requests_on_connections_closed_after_a_reply_are_repeated_and_are_no_errors() {
     each_engine(|engine| {
-        let (server, accepted) = one_at_a_time(|_, stream| answer(stream, HELLO));
-        let config = LoadConfig {
-            requests_per_connection: Some(1),
-            model: LoadModel::rate(RateCurve::per_second(1000)),
-            ..counted(&server.http(), engine, 60)
-        };
-        flawless(&config);
-        assert_eq!(accepted.load(Ordering::SeqCst), 61);
+        let (server, connections) = closing_after(1);
+        let report = flawless(&retrying(counted(&server.http(), engine, 101)));
+        // All but the first of each of four connections.
+        assert_eq!((report.retried_requests, report.reconnects), (Some(97), 0));
+        assert_eq!(report.latency.unwrap().count, 101);
+        // The preflight is one more.
+        assert_eq!(connections.load(Ordering::SeqCst), 102);
+    });
+}
+
+#[test]
+fn every_load_model_repeats_and_loses_nothing() {
+    each_engine(|engine| {
+        let (server, _) = closing_after(3);
+        let think = LoadModel::Think { delay: Duration::from_millis(1) };
+        let curve = RateCurve::per_second(2000);
+        for model in [think, LoadModel::rate(curve.clone()), LoadModel::slipping(curve)] {
+            let load_of = |stop| {
+                let config = retrying(counted(&server.http(), engine, 1));
+                load(&LoadConfig { model: model.clone(), stop, ..config })
+            };
+            let report = load_of(Stop::Requests(120));
+            assert_eq!((report.requests, report.errors.total()), (120, 0), "{report:?}");
+            // A connection on which nothing is in flight is closed and made again without a retry.
+            let retried = report.retried_requests.unwrap();
+            assert!(retried + report.server_closes >= 30, "{report:?}");
+            let report = load_of(Stop::After(Duration::from_millis(100)));
+            assert_eq!(report.errors.total(), 0, "{report:?}");
+        }
+        let each = Stop::RequestsPerConnection(10);
+        let report =
+            flawless(&LoadConfig { stop: each, ..retrying(counted(&server.http(), engine, 1)) });
+        assert_eq!((report.fairness.replies_least, report.fairness.replies_most), (10, 10));
     });
 }

@@ -93,8 +93,10 @@ fn connections_that_are_made_slowly_are_reported_meanwhile() {
     each_engine(|engine| {
         let mut config = timed(&format!("tcp://{address}"), engine, 50);
         (config.threads, config.connections, config.idle_connections) = (2, 10, 30);
-        let (_, events) = observed(&config, None);
-        let connected = events.iter().position(|it| matches!(it, LoadEvent::Connected { .. }));
+        let (report, events) = observed(&config, None);
+        assert_eq!((report.errors.total(), report.reconnects), (0, 0), "{report:?}");
+        let connected =
+            events.iter().position(|it| *it == LoadEvent::Connected { connections: 10 });
         let settled = events[..connected.unwrap()].iter().map(|event| match event {
             LoadEvent::Connecting { settled } => *settled,
             other => panic!("{other:?}"),
@@ -122,39 +124,23 @@ fn a_count_is_kept_exactly_with_and_without_a_warm_up() {
 }
 
 #[test]
-fn a_load_that_is_stopped_reports_the_window_up_to_then() {
-    let server = answering(HELLO);
+fn a_load_that_is_stopped_reports_the_window_up_to_then_if_it_has_begun() {
+    let hour = Duration::from_secs(3600);
+    let (server, silent) = (answering(HELLO), Server::start(|_, stream, _| stall(stream)));
     each_engine(|engine| {
-        let config = timed(&server.http(), engine, 3_600_000);
-        let (report, events) = observed(&config, Some(&LoadEvent::WindowStart));
-        assert!(report.interrupted);
-        assert_eq!(events, ALL);
+        let endless = timed(&server.http(), engine, 3_600_000);
+        let (report, events) = observed(&endless, Some(&LoadEvent::WindowStart));
+        assert!(report.interrupted && events == ALL, "{events:?}");
         assert!(report.window_ns > 0 && report.window_ns < 60_000_000_000);
-    });
-}
 
-#[test]
-fn a_load_that_is_stopped_in_its_warm_up_has_no_window() {
-    let server = answering(HELLO);
-    each_engine(|engine| {
-        let mut config = timed(&server.http(), engine, 1000);
-        config.warmup = Duration::from_secs(3600);
-        let (report, events) = observed(&config, Some(&ALL[0]));
-        assert!(report.interrupted);
-        assert_eq!((events.len(), report.window_ns, report.requests), (1, 0, 0));
-        assert_eq!(report.latency, None);
-    });
-}
+        let in_warmup = LoadConfig { warmup: hour, ..timed(&server.http(), engine, 1000) };
+        let (report, events) = observed(&in_warmup, Some(&ALL[0]));
+        assert_eq!((report.interrupted, events.len(), report.latency), (true, 1, None));
+        assert_eq!((report.window_ns, report.requests), (0, 0));
 
-#[test]
-fn a_load_that_is_stopped_in_its_preflight_ends_at_once() {
-    let server = Server::start(|_, stream, _| stall(stream));
-    each_engine(|engine| {
-        let mut config = timed(&server.http(), engine, 1000);
-        config.timeout = Duration::from_secs(3600);
-        let report = run(&config, &AtomicBool::new(true), &mut |_| {}).unwrap();
-        assert!(report.interrupted);
-        assert_eq!((report.window_ns, report.connections_made), (0, 0));
+        let in_preflight = LoadConfig { timeout: hour, ..timed(&silent.http(), engine, 1000) };
+        let report = run(&in_preflight, &AtomicBool::new(true), &mut |_| {}).unwrap();
+        assert_eq!((report.interrupted, report.window_ns, report.connections_made), (true, 0, 0));
     });
 }
 

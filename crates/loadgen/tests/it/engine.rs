@@ -32,15 +32,6 @@ fn forbid_io_uring() {
 }
 
 #[test]
-fn the_engine_that_is_asked_for_is_the_one_in_the_report() {
-    let server = answering(HELLO);
-    each_engine(|engine| {
-        let report = load(&counted(&server.http(), engine, 10));
-        assert_eq!((report.engine, report.engine_fallback), (engine, None));
-    });
-}
-
-#[test]
 fn without_a_wish_short_echoes_go_through_io_uring_and_long_ones_through_epoll() {
     let server = Server::start(|_, stream, _| echo(stream));
     for (payload_bytes, engine) in [(64, EngineChoice::IoUring), (100_000, EngineChoice::Epoll)] {

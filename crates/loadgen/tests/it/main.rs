@@ -15,7 +15,6 @@ mod network;
 mod preflight;
 mod replies;
 mod requests;
-mod retry;
 mod server;
 mod tls;
 mod unanswered;
@@ -72,8 +71,11 @@ fn try_load(config: &LoadConfig) -> Result<LoadReport, LoadError> {
     run(config, &AtomicBool::new(false), &mut |_| {})
 }
 
+/// Loads with the engine that is asked for.
 fn load(config: &LoadConfig) -> LoadReport {
-    try_load(config).unwrap()
+    let report = try_load(config).unwrap();
+    assert!([report.engine, EngineChoice::Auto].contains(&config.engine), "{:?}", report.engine);
+    report
 }
 
 /// What a load is refused with, with `PORT` for the port of its target.

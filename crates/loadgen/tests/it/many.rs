@@ -1,15 +1,8 @@
 //! Thousands of connections, as many as the open files of this process allow for both ends.
 
-use rustix::{
-    buffer::spare_capacity,
-    event::epoll::{self, CreateFlags, Event, EventData, EventFlags},
-    process::{Resource, Rlimit, getrlimit, setrlimit},
-};
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
-    thread,
-};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::{io, net::SocketAddr, num::NonZeroU32, sync::mpsc, thread};
+use wirebench_nullserver::{Engine, Options, Scenario, serve_announcing};
 use wirebench_schema::load::SourceRange;
 
 use crate::{each_engine, load_and_count, timed};
@@ -31,43 +24,24 @@ fn many() -> usize {
     usize::try_from((files.saturating_sub(OTHERS) / 4).min(MANY)).unwrap().max(20)
 }
 
-/// Accepts and echoes on one thread, for ever.
+/// The built-in server, on threads of this process.
 fn echo_server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
+    let (announced, address) = mpsc::channel();
+    let options = Options {
+        engine: Engine::Epoll,
+        scenario: Scenario::Echo,
+        host: [127, 0, 0, 1].into(),
+        port: 0,
+        workers: NonZeroU32::MIN,
+        timeout_ms: None,
+        body_bytes: 0,
+        extra_work: 0,
+    };
     thread::spawn(move || {
-        let epoll = epoll::create(CreateFlags::CLOEXEC).unwrap();
-        epoll::add(&epoll, &listener, EventData::new_u64(u64::MAX), EventFlags::IN).unwrap();
-        let mut streams: Vec<Option<TcpStream>> = Vec::new();
-        let mut events: Vec<Event> = Vec::with_capacity(256);
-        loop {
-            events.clear();
-            if epoll::wait(&epoll, spare_capacity(&mut events), None).is_err() {
-                continue;
-            }
-            for event in &events {
-                let token = event.data.u64();
-                if token == u64::MAX {
-                    let Ok((stream, _)) = listener.accept() else { continue };
-                    stream.set_nodelay(true).unwrap();
-                    let data = EventData::new_u64(streams.len() as u64);
-                    epoll::add(&epoll, &stream, data, EventFlags::IN).unwrap();
-                    streams.push(Some(stream));
-                    continue;
-                }
-                let place = &mut streams[usize::try_from(token).unwrap()];
-                let Some(mut stream) = place.as_ref() else { continue };
-                let mut buffer = [0; 4096];
-                let alive = stream
-                    .read(&mut buffer)
-                    .is_ok_and(|bytes| bytes > 0 && stream.write_all(&buffer[..bytes]).is_ok());
-                if !alive {
-                    *place = None;
-                }
-            }
-        }
+        let announce = |address| announced.send(address).map_err(io::Error::other);
+        serve_announcing(&options, announce)
     });
-    address
+    address.recv().unwrap()
 }
 
 #[test]

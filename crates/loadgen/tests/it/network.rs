@@ -3,12 +3,9 @@
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
-    net::{IpAddr, TcpListener, ToSocketAddrs},
+    net::{IpAddr, ToSocketAddrs},
     os::unix::net::{UnixListener, UnixStream},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex},
     thread,
     time::Duration,
 };
@@ -21,33 +18,22 @@ use crate::{
     timed,
 };
 
-/// A Unix socket that takes this many connections, one after each pause, and serves each on a thread of its
-/// own. The folder holds it.
-fn listen_unix(
-    (backlog, most): (i32, usize),
-    serve: fn(UnixStream),
-    pause: Duration,
-) -> (TempDir, String) {
+/// A Unix socket with this backlog that takes one connection after each pause, and serves each on a thread of its own.
+/// The folder holds it.
+fn listen_unix(backlog: i32, serve: fn(UnixStream), pause: Duration) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a b.socket");
     let listener = UnixListener::bind(&path).unwrap();
     rustix::net::listen(&listener, backlog).unwrap();
     thread::spawn(move || {
-        for stream in listener.incoming().take(most).flatten() {
+        for stream in listener.incoming().flatten() {
             thread::spawn(move || serve(stream));
             thread::sleep(pause);
-        }
-        // Those beyond it are in the backlog as long as it stands.
-        loop {
-            thread::park();
         }
     });
     let path = path.to_str().unwrap().to_owned();
     (folder, path)
 }
-
-/// As many as come.
-const ALL: (i32, usize) = (128, usize::MAX);
 
 /// Answers with the first line and the host of the request.
 fn mirror_unix(mut stream: UnixStream) {
@@ -77,15 +63,9 @@ fn sources(config: &mut LoadConfig, first: &str, last: &str) {
 #[test]
 fn an_echo_over_a_unix_socket_is_a_load_like_any_other() {
     each_engine(|engine| {
-        let (_folder, path) = listen_unix(ALL, echo, Duration::ZERO);
+        let (_folder, path) = listen_unix(128, echo, Duration::ZERO);
         flawless(&counted(&format!("unix:{path}"), engine, 100));
-    });
-}
-
-#[test]
-fn a_path_is_relative_to_the_current_folder() {
-    each_engine(|engine| {
-        let (_folder, path) = listen_unix(ALL, echo, Duration::ZERO);
+        // A path may be relative to the current folder.
         let depth = std::env::current_dir().unwrap().components().count() - 1;
         let up = vec![".."; depth].join("/");
         flawless(&counted(&format!("unix:{up}{path}"), engine, 10));
@@ -95,7 +75,7 @@ fn a_path_is_relative_to_the_current_folder() {
 #[test]
 fn http_over_a_unix_socket_still_names_the_host_and_the_path() {
     each_engine(|engine| {
-        let (_folder, path) = listen_unix(ALL, mirror_unix, Duration::ZERO);
+        let (_folder, path) = listen_unix(128, mirror_unix, Duration::ZERO);
         let mut config = counted("http://no-such-host.invalid/a?b", engine, 20);
         config.unix_socket = Some(path);
         config.expect_body = Some("GET /a?b HTTP/1.1; Host: no-such-host.invalid".to_owned());
@@ -106,7 +86,7 @@ fn http_over_a_unix_socket_still_names_the_host_and_the_path() {
 #[test]
 fn a_unix_socket_whose_backlog_is_full_is_waited_for() {
     each_engine(|engine| {
-        let (_folder, path) = listen_unix((1, usize::MAX), echo, Duration::from_millis(2));
+        let (_folder, path) = listen_unix(1, echo, Duration::from_millis(2));
         let mut config = timed(&format!("unix:{path}"), engine, 200);
         config.connections = 100;
         let (report, connected) = load_and_count(&config);
@@ -115,23 +95,6 @@ fn a_unix_socket_whose_backlog_is_full_is_waited_for() {
         // Each connection waited until those before it were accepted.
         let connect = report.connect.unwrap();
         assert!(connect.latency_ns_max > 2_000_000, "{}", connect.latency_ns_max);
-    });
-}
-
-#[test]
-fn a_unix_socket_whose_backlog_stays_full_is_a_timeout() {
-    each_engine(|engine| {
-        // Three connections are accepted: that of the preflight and two of the load.
-        let (_folder, path) = listen_unix((0, 3), echo, Duration::ZERO);
-        let mut config = timed(&format!("unix:{path}"), engine, 100);
-        config.connections = 5;
-        config.timeout = Duration::from_secs(1);
-        let (report, connected) = load_and_count(&config);
-        // A backlog of 0 holds one more, which is never accepted.
-        assert_eq!(connected, 3);
-        assert!(report.errors.timeout >= 2, "{:?}", report.errors);
-        assert_eq!(report.errors.connect + report.errors.refused, 0, "{:?}", report.errors);
-        assert!(report.requests > 0);
     });
 }
 
@@ -191,37 +154,4 @@ fn connections_come_from_the_sources_in_turn_also_when_they_are_made_again() {
         assert!(peers.values().all(|count| *count >= 2), "{peers:?}");
         assert!(peers.values().sum::<usize>() >= 20, "{peers:?}");
     });
-}
-
-#[test]
-fn a_small_backlog_costs_no_connection() {
-    each_engine(|engine| {
-        let (address, served) = slow_to_accept();
-        let mut config = timed(&format!("tcp://{address}"), engine, 200);
-        config.connections = 200;
-        let (report, connected) = load_and_count(&config);
-        assert_eq!(report.errors.total(), 0, "{:?}", report.error_examples);
-        assert_eq!((connected, report.reconnects), (200, 0));
-        served.store(true, Ordering::SeqCst);
-    });
-}
-
-/// A server with a backlog of four that takes a millisecond for each connection that it accepts.
-fn slow_to_accept() -> (std::net::SocketAddr, Arc<AtomicBool>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    rustix::net::listen(&listener, 4).unwrap();
-    let address = listener.local_addr().unwrap();
-    let over = Arc::new(AtomicBool::new(false));
-    let is_over = Arc::clone(&over);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            if is_over.load(Ordering::SeqCst) {
-                return;
-            }
-            stream.set_nodelay(true).unwrap();
-            thread::spawn(move || echo(stream));
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
-    (address, over)
 }

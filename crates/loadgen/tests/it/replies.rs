@@ -3,8 +3,8 @@
 use std::{io::Write, time::Duration};
 
 use crate::{
-    counted, each_engine, flawless, load,
-    server::{HELLO, LAST, Server, answer, answering, echo, read_request, slow},
+    counted, each_engine, flawless,
+    server::{HELLO, LAST, Server, answer, answering, echo, read_request},
 };
 
 #[test]
@@ -58,48 +58,15 @@ fn a_head_request_is_answered_without_a_body() {
 fn echoes_of_every_size_count_also_when_they_do_not_fit_into_the_sockets() {
     let server = Server::start(|_, stream, _| echo(stream));
     each_engine(|engine| {
-        for payload_bytes in [1, 7, 64, 100_000, 8 * 1024 * 1024] {
+        for (payload_bytes, pipeline) in
+            [(1, 1), (7, 1), (64, 1), (100_000, 1), (8 << 20, 1), (1, 8), (33, 8), (40_000, 8)]
+        {
             let mut config = counted(&server.tcp(), engine, 6);
-            config.payload_bytes = payload_bytes;
+            (config.payload_bytes, config.pipeline) = (payload_bytes, pipeline);
             let report = flawless(&config);
             assert_eq!(report.bytes_sent, 6 * payload_bytes as u64);
             assert_eq!(report.bytes_received, 6 * payload_bytes as u64);
         }
-    });
-}
-
-#[test]
-#[ignore = "needs IPv6"]
-fn an_address_works_like_an_ipv4_address_with_ipv6() {
-    let server = Server::listen("[::1]:0", |_, stream, _| answer(stream, HELLO)).unwrap();
-    each_engine(|engine| {
-        flawless(&counted(&server.http(), engine, 10));
-    });
-    let server = answering(HELLO);
-    each_engine(|engine| {
-        let target = server.http().replace("127.0.0.1", "localhost");
-        flawless(&counted(&target, engine, 10));
-    });
-}
-
-#[test]
-fn the_delay_of_a_server_is_in_the_latency() {
-    let server = slow(Duration::from_millis(20));
-    each_engine(|engine| {
-        let latency = load(&counted(&server.http(), engine, 12)).latency.unwrap();
-        // Three digits: the least value may be rounded down by a thousandth.
-        assert!(latency.latency_ns_min >= 19_980_000, "{}", latency.latency_ns_min);
-        assert!(latency.latency_ns_p50 <= latency.latency_ns_p99);
-    });
-}
-
-#[test]
-fn more_connections_than_a_backlog_takes_are_all_made() {
-    let server = answering(HELLO);
-    each_engine(|engine| {
-        let mut config = counted(&server.http(), engine, 600);
-        config.connections = 300;
-        assert_eq!(flawless(&config).connections_made, 300);
     });
 }
 

@@ -11,7 +11,10 @@ use wirebench_schema::load::{
     SampleReply, SeqStart,
 };
 
-use crate::{counted, each_engine, flawless, load, refusal, server::Server};
+use crate::{
+    counted, each_engine, flawless, load, refusal,
+    server::{Server, answer},
+};
 
 /// Answers with the method, the path and the body of each request. `/no` is not found, `/wrong` is wrong from its
 /// third time on.
@@ -122,20 +125,6 @@ fn a_wrong_reply_is_an_error_of_its_name() {
 }
 
 #[test]
-fn weights_decide_how_often_a_request_is_made() {
-    let server = echoing();
-    each_engine(|engine| {
-        let mut config = counted(&server.http(), engine, 1000);
-        let text = "{\"path\": \"/often\", \"weight\": 9}\n{\"path\": \"/rarely\"}";
-        config.requests = set(text, RequestOrder::Weighted);
-        let report = load(&config);
-        let rarely = report.by_name[1].requests;
-        // 100 are expected, with a standard deviation of 9.5.
-        assert!((40..=160).contains(&rarely), "{rarely}");
-    });
-}
-
-#[test]
 fn files_are_looked_for_beside_the_file_of_requests() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("body.txt"), "from a file").unwrap();
@@ -192,18 +181,6 @@ fn an_expectation_of_the_load_is_that_of_each_request_without_its_own() {
         let expected = "request `GET /b`: http://127.0.0.1:PORT/b does not reply as expected: ";
         assert!(refused.starts_with(expected), "{refused}");
     });
-}
-
-#[test]
-fn a_set_with_a_wrong_expectation_is_refused_before_the_load() {
-    let server = echoing();
-    let mut config = counted(&server.http(), wirebench_schema::load::EngineChoice::Epoll, 20);
-    config.requests = set(
-        "{\"path\": \"/a\", \"name\": \"first\", \"expect\": {\"body\": \"b\"}}",
-        RequestOrder::InTurn,
-    );
-    let refused = refusal(&config);
-    assert!(refused.starts_with("request `first`: "), "{refused}");
 }
 
 #[test]
@@ -266,17 +243,9 @@ fn requests_that_learn_replies_are_no_faster_than_the_load() {
 #[test]
 fn the_report_says_what_the_first_replies_were() {
     let server = Server::start(|_, stream, _| {
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-            if line == "\r\n" {
-                let interim = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/none\r\n\r\n";
-                let field = "content-type: Text/HTML; charset=utf-8\r\nContent-Length: 3";
-                let reply = format!("{interim}HTTP/1.1 201 OK\r\n{field}\r\n\r\nabc");
-                let _ = { stream }.write_all(reply.as_bytes());
-            }
-            line.clear();
-        }
+        let interim = "HTTP/1.1 103 Early Hints\r\nContent-Type: text/none\r\n\r\n";
+        let field = "content-type: Text/HTML; charset=utf-8\r\nContent-Length: 3";
+        answer(stream, format!("{interim}HTTP/1.1 201 OK\r\n{field}\r\n\r\nabc").as_bytes());
     });
     each_engine(|engine| {
         let mut config = counted(&server.http(), engine, 2);

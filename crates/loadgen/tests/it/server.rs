@@ -125,16 +125,6 @@ pub(crate) fn answer_some(mut stream: &TcpStream, requests: usize) {
     }
 }
 
-/// A server that answers every request after this time.
-pub(crate) fn slow(delay: Duration) -> Server {
-    Server::start(move |_, stream, _| {
-        answer_with(stream, || {
-            thread::sleep(delay);
-            HELLO
-        });
-    })
-}
-
 /// Closes without lingering, which is to reset.
 pub(crate) fn reset(stream: &TcpStream) {
     rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).unwrap();

@@ -5,17 +5,13 @@ mod server;
 
 use rcgen::{BasicConstraints, IsCa};
 use rustls::version::{TLS12, TLS13};
-use std::{
-    io::Write,
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
-use wirebench_schema::load::{BodyCheck, ClosedPolicy, EngineChoice, ErrorKind, LoadConfig, Trust};
+use std::{io::Write, time::Duration};
+use wirebench_schema::load::{EngineChoice, ErrorKind, LoadConfig, Trust};
 
 use self::server::{Identity, Tls};
 use crate::{
-    assert_golden, counted, each_engine, failing, flawless, load, refusal,
-    server::{HELLO, LAST, Server, answer, stall},
+    assert_golden, counted, each_engine, failing, flawless, refusal,
+    server::{HELLO, LAST, Server, stall},
 };
 
 /// A reply whose body ends with the connection.
@@ -40,24 +36,6 @@ fn trusting(
     config
 }
 
-/// One server says that it ends the connection, as TLS has it, the other one does not.
-#[test]
-fn a_request_is_repeated_where_the_server_closed_after_a_reply() {
-    let identity = Identity::local();
-    each_engine(|engine| {
-        for announces in [true, false] {
-            let server = identity.serve(move |_, tls| match announces {
-                true => tls.answer_once(HELLO),
-                false => _ = tls.read_request() && tls.write(HELLO),
-            });
-            let mut config = trusting(&identity, &server, engine, 40);
-            config.on_closed = ClosedPolicy::Retry;
-            let report = flawless(&config);
-            assert_eq!(report.retried_requests, Some(36));
-        }
-    });
-}
-
 #[test]
 fn every_reply_counts_and_the_report_has_the_negotiated_parameters() {
     let identity = Identity::local();
@@ -76,14 +54,6 @@ fn every_reply_counts_and_the_report_has_the_negotiated_parameters() {
             assert_eq!((tls.version.as_str(), tls.handshakes), (version, 7));
             assert!(tls.cipher_suite.starts_with("TLS_"), "{}", tls.cipher_suite);
         }
-    });
-}
-
-#[test]
-fn a_load_without_tls_says_nothing_about_it() {
-    let server = Server::start(|_, stream, _| answer(stream, HELLO));
-    each_engine(|engine| {
-        assert_eq!(load(&counted(&server.http(), engine, 10)).tls, None);
     });
 }
 
@@ -125,52 +95,6 @@ fn a_server_that_closes_after_each_reply_is_met_again_with_the_session_of_before
 }
 
 #[test]
-fn a_client_that_closes_tells_the_server_so() {
-    static ANNOUNCED: AtomicUsize = AtomicUsize::new(0);
-    let identity = Identity::local();
-    each_engine(|engine| {
-        ANNOUNCED.store(0, Ordering::SeqCst);
-        let server = identity.serve(|_, tls| {
-            tls.answer(HELLO);
-            if tls.was_told_of_the_end() {
-                ANNOUNCED.fetch_add(1, Ordering::SeqCst);
-            }
-        });
-        let mut config = trusting(&identity, &server, engine, 40);
-        config.requests_per_connection = Some(2);
-        let report = flawless(&config);
-        // The last ones are cut off with the load, and servers are still reading the others.
-        assert!(report.client_closes >= 16, "{}", report.client_closes);
-        let began = std::time::Instant::now();
-        while ANNOUNCED.load(Ordering::SeqCst) < 16 {
-            assert!(began.elapsed() < Duration::from_secs(20), "{ANNOUNCED:?}");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    });
-}
-
-#[test]
-fn a_cut_in_the_middle_of_a_reply_is_closed_early_and_one_between_replies_is_not() {
-    let identity = Identity::local();
-    each_engine(|engine| {
-        let server = identity.serve(|number, tls| {
-            if number == 0 {
-                return tls.answer(HELLO);
-            }
-            tls.read_request();
-            tls.write(&HELLO[..HELLO.len() - 1]);
-        });
-        failing(&trusting(&identity, &server, engine, 10), ErrorKind::ClosedEarly, CUT);
-
-        let server = identity.serve(|_, tls| {
-            tls.read_request();
-            tls.write(LAST);
-        });
-        flawless(&trusting(&identity, &server, engine, 20));
-    });
-}
-
-#[test]
 fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
     let identity = Identity::local();
     each_engine(|engine| {
@@ -192,22 +116,6 @@ fn a_body_that_ends_with_the_connection_needs_its_end_announced() {
         });
         let told = refusal(&trusting(&identity, &server, engine, 10));
         assert_golden("tls-middle", &told);
-    });
-}
-
-#[test]
-fn a_request_of_many_records_arrives_whole() {
-    const BODY_BYTES: usize = 300_000;
-    let identity = Identity::local();
-    each_engine(|engine| {
-        let server = identity.serve(|_, tls| {
-            while tls.read_request() && tls.read_body(BODY_BYTES) && tls.write(HELLO) {}
-        });
-        let mut config = trusting(&identity, &server, engine, 12);
-        config.method = "POST".to_owned();
-        config.body = Some(wirebench_schema::load::Body::Text("x".repeat(BODY_BYTES)));
-        let report = flawless(&config);
-        assert!(report.bytes_sent >= 12 * BODY_BYTES as u64);
     });
 }
 
@@ -336,42 +244,5 @@ fn a_server_that_stalls_in_the_handshake_is_a_connection_not_made_in_time() {
         let server = Server::start(|_, stream, _| stall(stream));
         config.target = https(&server).parse().unwrap();
         assert_golden("tls-stalls", &refusal(&config));
-    });
-}
-
-#[test]
-fn a_handshake_that_fails_while_the_load_runs_is_counted_with_its_reason() {
-    let identity = Identity::local();
-    each_engine(|engine| {
-        let server = identity.serve(|number, tls| match number {
-            0..10 => tls.answer_once(LAST),
-            _ => drop(tls.stream().write_all(b"HTTP/1.1 503 Later\r\n\r\n")),
-        });
-        let report = load(&trusting(&identity, &server, engine, 40));
-        assert_eq!(report.requests + report.errors.total(), 40, "{:?}", report.errors);
-        assert!(report.requests >= 1 && report.errors.tls >= 1, "{:?}", report.errors);
-        assert!(
-            report.error_examples[0].kind == Some(ErrorKind::Tls),
-            "{:?}",
-            report.error_examples
-        );
-    });
-}
-
-#[test]
-fn garbage_in_the_middle_of_a_connection_is_a_failure_of_tls() {
-    let identity = Identity::local();
-    each_engine(|engine| {
-        let server = identity.serve(|number, tls| {
-            if number == 0 {
-                return tls.answer(HELLO);
-            }
-            tls.read_request();
-            let _ = tls.stream().write_all(HELLO);
-            stall(tls.stream());
-        });
-        let mut config = trusting(&identity, &server, engine, 10);
-        config.body_check = BodyCheck::Any;
-        failing(&config, ErrorKind::Tls, "received corrupt message of type InvalidContentType");
     });
 }

@@ -16,7 +16,7 @@ use wirebench_schema::{
 
 use crate::{
     each_engine,
-    server::{HELLO, Server, answer, slow, stall},
+    server::{HELLO, Server, answer, answer_with, stall},
     timed,
 };
 
@@ -79,7 +79,12 @@ fn windows_of_different_loads_use_the_same_connections() {
 #[test]
 fn a_reply_that_is_due_at_the_end_of_a_window_is_no_surplus_in_the_next() {
     each_engine(|engine| {
-        let server = slow(Duration::from_millis(15));
+        let server = Server::start(|_, stream, _| {
+            answer_with(stream, || {
+                thread::sleep(Duration::from_millis(15));
+                HELLO
+            });
+        });
         let config = timed(&server.http(), engine, 50);
         let mut load = connect(&config);
         for _ in 0..4 {

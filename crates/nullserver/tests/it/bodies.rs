@@ -1,7 +1,6 @@
 //! The scenario `hello` with bodies of other lengths than the contract's.
 
-use wirebench_nullserver::Engine;
-
+use crate::ENGINES;
 use crate::client::REQUEST;
 use crate::server::Server;
 
@@ -14,34 +13,27 @@ fn reply_with_body_of(body_bytes: usize) -> Vec<u8> {
     reply
 }
 
+/// A server of `hello` with a body of this length.
+fn start(engine: &str, body_bytes: usize) -> Server {
+    Server::start(&format!("{engine} hello 127.0.0.1 0 1 5000 {body_bytes}"))
+}
+
 fn for_each_body(check: impl Fn(&Server, &[u8])) {
-    for engine in [Engine::Epoll, Engine::IoUring] {
+    for engine in ENGINES {
         for body_bytes in [0, 1, 13, 4 * 1024, 64 * 1024, 3 * 1024 * 1024] {
             eprintln!("{engine} with bodies of {body_bytes} bytes");
-            check(&Server::start_with_body_of(engine, body_bytes), &reply_with_body_of(body_bytes));
+            check(&start(engine, body_bytes), &reply_with_body_of(body_bytes));
         }
     }
 }
 
 #[test]
-fn a_body_of_any_length_arrives_whole() {
+fn a_body_of_any_length_arrives_whole_alone_and_in_a_pipeline_of_sixteen() {
     for_each_body(|server, reply| {
         let mut client = server.connect();
-        for _ in 0..20 {
-            client.send(REQUEST);
-            client.expect(reply);
-        }
-        client.expect_silence();
-    });
-}
-
-#[test]
-fn a_pipeline_of_sixteen_is_answered_whole_again_and_again() {
-    for_each_body(|server, reply| {
-        let mut client = server.connect();
-        for _ in 0..5 {
-            client.send(&REQUEST.repeat(16));
-            client.expect(&reply.repeat(16));
+        for count in [[1; 20].as_slice(), &[16; 5]].concat() {
+            client.send(&REQUEST.repeat(count));
+            client.expect(&reply.repeat(count));
         }
         client.expect_silence();
     });
@@ -64,8 +56,8 @@ fn large_replies_wait_for_a_client_that_reads_late_and_delay_no_other_client() {
 
 #[test]
 fn many_connections_get_large_replies_at_the_same_time() {
-    for engine in [Engine::Epoll, Engine::IoUring] {
-        let server = Server::start_with_body_of(engine, 64 * 1024);
+    for engine in ENGINES {
+        let server = start(engine, 64 * 1024);
         let reply = reply_with_body_of(64 * 1024);
         let mut clients: Vec<_> = (0..64).map(|_| server.connect()).collect();
         for _ in 0..3 {

@@ -11,17 +11,16 @@ mod hello;
 mod process;
 mod server;
 
-use std::num::NonZeroU32;
+use server::Server;
 
-use wirebench_nullserver::Engine;
+const ENGINES: [&str; 2] = ["epoll", "io_uring"];
 
 /// Runs a check against each engine, with one worker and with two.
-fn for_each_server(scenario: &str, check: impl Fn(&server::Server)) {
-    for engine in [Engine::Epoll, Engine::IoUring] {
+fn for_each_server(scenario: &str, check: impl Fn(&Server)) {
+    for engine in ENGINES {
         for workers in [1, 2] {
             eprintln!("{engine} with {workers} workers");
-            let workers = NonZeroU32::new(workers).unwrap();
-            let server = server::Server::start(engine, scenario, workers);
+            let server = Server::start(&format!("{engine} {scenario} 127.0.0.1 0 {workers}"));
             check(&server);
             server.assert_serves();
         }

@@ -1,25 +1,16 @@
 //! The server as a process: start, end, hostile clients and limits.
 
 use std::fs;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use wirebench_nullserver::Engine;
-
 use crate::client::REQUEST;
-use crate::for_each_server;
 use crate::server::{Descriptors, Server, command};
-
-const ENGINES: [Engine; 2] = [Engine::Epoll, Engine::IoUring];
-
-fn workers(number: u32) -> NonZeroU32 {
-    NonZeroU32::new(number).unwrap()
-}
+use crate::{ENGINES, for_each_server};
 
 #[test]
 fn an_address_of_the_newer_internet_protocol_is_served_and_printed_in_brackets() {
     for engine in ENGINES {
-        let server = Server::start_at(engine, "hello", "::1", workers(2), Descriptors::AsGiven);
+        let server = Server::start(&format!("{engine} hello ::1 0 2"));
         // The line was parsed as an address with a port, which fails without the brackets.
         assert!(server.address.is_ipv6());
         server.assert_serves();
@@ -29,10 +20,10 @@ fn an_address_of_the_newer_internet_protocol_is_served_and_printed_in_brackets()
 #[test]
 fn a_port_that_is_taken_ends_with_code_one_and_names_the_address() {
     for engine in ENGINES {
-        let server = Server::start(engine, "hello", workers(1));
-        let port = server.address.port().to_string();
-        let arguments = [&engine.to_string(), "hello", "127.0.0.1", &port, "1"];
-        let output = command(&arguments, Descriptors::AsGiven).output().unwrap();
+        let server = Server::start(&format!("{engine} hello 127.0.0.1 0 1"));
+        let port = server.address.port();
+        let again = format!("{engine} hello 127.0.0.1 {port} 1");
+        let output = command(&again, Descriptors::AsGiven).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(message.contains(&format!("127.0.0.1:{port}")), "{message}");
@@ -98,8 +89,8 @@ fn wait_until_steady(value: impl Fn() -> usize) -> usize {
 #[test]
 fn without_descriptors_left_the_server_neither_ends_nor_spins_and_recovers() {
     for engine in ENGINES {
-        let descriptors = Descriptors::AtMost(64);
-        let server = Server::start_at(engine, "hello", "127.0.0.1", workers(1), descriptors);
+        let line = format!("{engine} hello 127.0.0.1 0 1");
+        let server = Server::start_within(&line, Descriptors::AtMost(64));
         let clients: Vec<_> = (0..200).map(|_| server.connect()).collect();
         std::thread::sleep(Duration::from_millis(300));
         let before = cpu_ticks(server.process_id());
@@ -116,7 +107,7 @@ fn without_descriptors_left_the_server_neither_ends_nor_spins_and_recovers() {
 fn a_client_that_does_not_read_costs_nothing_while_it_does_not() {
     for (scenario, piece) in [("hello", b"\r\n\r\n".repeat(250)), ("echo", vec![b'x'; 8 * 1024])] {
         for engine in ENGINES {
-            let server = Server::start(engine, scenario, workers(1));
+            let server = Server::start(&format!("{engine} {scenario} 127.0.0.1 0 1"));
             let mut client = server.connect();
             client.fix_receive_buffer();
             client.send_separately(std::iter::repeat_n(piece.as_slice(), 600));

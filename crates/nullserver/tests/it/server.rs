@@ -3,20 +3,18 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, Signal};
-use wirebench_nullserver::Engine;
 
 use crate::client::{Client, REPLY, REQUEST};
 
 /// A running server; dropping it kills it.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    scenario: String,
+    is_hello: bool,
     child: Child,
 }
 
@@ -28,35 +26,18 @@ pub(crate) enum Descriptors {
 }
 
 impl Server {
-    pub(crate) fn start(engine: Engine, scenario: &str, workers: NonZeroU32) -> Self {
-        Self::start_at(engine, scenario, "127.0.0.1", workers, Descriptors::AsGiven)
+    /// Starts a server with these arguments.
+    pub(crate) fn start(line: &str) -> Self {
+        Self::start_within(line, Descriptors::AsGiven)
     }
 
-    pub(crate) fn start_at(
-        engine: Engine,
-        scenario: &str,
-        host: &str,
-        workers: NonZeroU32,
-        descriptors: Descriptors,
-    ) -> Self {
-        let arguments = [&engine.to_string(), scenario, host, "0", &workers.to_string()];
-        Self::start_with(&arguments, descriptors)
-    }
-
-    /// A server of `hello` with a body of this length.
-    pub(crate) fn start_with_body_of(engine: Engine, body_bytes: usize) -> Self {
-        let (engine, body_bytes) = (engine.to_string(), body_bytes.to_string());
-        let arguments = [&engine, "hello", "127.0.0.1", "0", "1", "5000", &body_bytes];
-        Self::start_with(&arguments, Descriptors::AsGiven)
-    }
-
-    fn start_with(arguments: &[&str], descriptors: Descriptors) -> Self {
-        let mut child = command(arguments, descriptors).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.strip_prefix("listening ").expect("the ready line").trim_end();
+    pub(crate) fn start_within(line: &str, descriptors: Descriptors) -> Self {
+        let mut child = command(line, descriptors).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let address = ready.strip_prefix("listening ").expect("the ready line").trim_end();
         let address = address.parse().expect("a literal address with a port");
-        Self { address, scenario: arguments[1].to_owned(), child }
+        Self { address, is_hello: line.contains("hello"), child }
     }
 
     pub(crate) fn connect(&self) -> Client {
@@ -70,7 +51,7 @@ impl Server {
     /// The server still answers a new client.
     pub(crate) fn assert_serves(&self) {
         let mut client = self.connect();
-        if self.scenario == "hello" {
+        if self.is_hello {
             client.send(REQUEST);
             client.expect(REPLY);
         } else {
@@ -90,9 +71,9 @@ impl Drop for Server {
 
 /// The server's program with these arguments, set up so that it is killed when this process ends in
 /// whatever way.
-pub(crate) fn command(arguments: &[&str], descriptors: Descriptors) -> Command {
+pub(crate) fn command(line: &str, descriptors: Descriptors) -> Command {
     let mut command = Command::new(program());
-    command.args(arguments).stdin(Stdio::null());
+    command.args(line.split(' ')).stdin(Stdio::null());
     // SAFETY: The closure makes system calls only, and allocates nothing.
     unsafe {
         command.pre_exec(move || {

@@ -77,14 +77,10 @@ fn elsewhere(mode: &'static str, arguments: &'static [&'static str]) -> String {
 }
 
 #[test]
-fn the_other_address_of_a_server_is_named() {
+fn the_other_address_or_port_of_a_server_is_named() {
     let message = elsewhere("correct-epoll", &["hello", "127.0.0.2", "{port}", "1"]);
     assert!(message.contains("; it listens on 127.0.0.2:"), "{message}");
     assert!(message.contains("or give --address 127.0.0.2"), "{message}");
-}
-
-#[test]
-fn the_other_port_of_a_server_is_named() {
     let message = elsewhere("correct-epoll", &["hello", "127.0.0.1", "0", "1"]);
     assert!(message.contains("; it listens on 127.0.0.1:"), "{message}");
     assert!(message.contains("whose port replaces {port} in its command"), "{message}");

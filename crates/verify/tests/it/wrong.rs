@@ -24,7 +24,11 @@ fn case(
     check: &'static str,
     words: &'static [&'static str],
 ) -> Case {
-    Case { setup: Setup::new(mode, scenario), check, words }
+    of(Setup::new(mode, scenario), check, words)
+}
+
+const fn of(setup: Setup, check: &'static str, words: &'static [&'static str]) -> Case {
+    Case { setup, check, words }
 }
 
 /// On a busy machine a wrong server may be as slow as a correct one, so a fault may be found later.
@@ -74,11 +78,7 @@ fn wrong_replies_are_found_out() {
 fn servers_that_cannot_cope_with_load_are_found_out() {
     let lossy = Setup::epoll("loses-partial-writes", Hello);
     let cases = [
-        Case {
-            setup: lossy,
-            check: "slow-reader",
-            words: &[" pipelined requests, replies read late: "],
-        },
+        of(lossy, "slow-reader", &[" pipelined requests, replies read late: "]),
         case(
             "few-connections",
             Hello,
@@ -145,7 +145,7 @@ fn wrong_echoes_are_found_out() {
             &["closed the connection after 0 of 1 byte had"],
         ),
         case("echo-fixed-buffer", Echo, "echo-exact", &["and then more came", r"\x00"]),
-        Case { setup: hoarder, check: "echo-slow-reader", words: &["memory is not bounded"] },
+        of(hoarder, "echo-slow-reader", &["memory is not bounded"]),
     ];
     for_each(&cases, expect);
 }
@@ -175,8 +175,8 @@ fn wrong_starts_are_found_out() {
     let slow = Setup { ready_timeout: Duration::from_secs(2), ..Setup::new("never-ready", Hello) };
     let missing = Setup { arguments: &["hello", "{host}"], ..Setup::new("correct", Hello) };
     let cases = [
-        Case { setup: slow, check: "ready", words: &["not ready within 2 s", "listening HOST"] },
-        Case { setup: missing, check: "ready", words: &["exit code 2", "usage:"] },
+        of(slow, "ready", &["not ready within 2 s", "listening HOST"]),
+        of(missing, "ready", &["exit code 2", "usage:"]),
         case("wrong-ready-line", Hello, "ready", &["it was `Server started on port"]),
         case("exits-at-start", Hello, "ready", &["exit code 7", "the configuration is missing"]),
     ];
@@ -196,21 +196,14 @@ fn wrong_processes_are_found_out() {
     let refusing = Setup { sharing: Sharing::Shared, ..Setup::epoll("refuses-two-workers", Echo) };
     let ring =
         Setup { declared: Some(Mechanism::IoUring), ..Setup::epoll("epoll-for-io-uring", Hello) };
+    let unready = Setup { ready: Ready::Connect, ..Setup::new("logs-requests", Hello) };
     let cases = [
-        Case { setup: one, check: "workers", words: &["2 workers", "only 1 of its 2 threads"] },
-        Case { setup: greedy, check: "worker-limit", words: &["one worker", "64 busy"] },
-        Case { setup: greedy_echo, check: "worker-limit", words: &["wanted to run"] },
-        Case { setup: greedy_single, check: "worker-limit", words: &["wanted to run"] },
-        Case {
-            setup: refusing,
-            check: "workers",
-            words: &["it does not start", "exit code 2", "only one worker is possible"],
-        },
-        Case {
-            setup: ring,
-            check: "mechanism",
-            words: &["declares io_uring, but no process of it has a ring open; it has an epoll"],
-        },
+        of(one, "workers", &["2 workers", "only 1 of its 2 threads"]),
+        of(greedy, "worker-limit", &["one worker", "64 busy"]),
+        of(greedy_echo, "worker-limit", &["wanted to run"]),
+        of(greedy_single, "worker-limit", &["wanted to run"]),
+        of(refusing, "workers", &["does not start", "exit code 2", "only one worker is possible"]),
+        of(ring, "mechanism", &["declares io_uring, but no process of it has a ring open; it has"]),
         case("ignores-sigterm", Hello, "stops-on-sigterm", &["ignored SIGTERM", "be killed"]),
         case(
             "crashes-on-sigterm",
@@ -222,11 +215,7 @@ fn wrong_processes_are_found_out() {
         case("floods-stderr", Echo, "quiet", &["bytes to standard error"]),
         case("prints-on-stdout", Hello, "quiet", &["\"a connection has come\""]),
         case("logs-requests", Hello, "quiet", &["replies: switch its access log off"]),
-        Case {
-            setup: Setup { ready: Ready::Connect, ..Setup::new("logs-requests", Hello) },
-            check: "quiet",
-            words: &["replies: switch its access log off"],
-        },
+        of(unready, "quiet", &["replies: switch its access log off"]),
     ];
     for_each(&cases, expect);
 }
@@ -238,7 +227,7 @@ fn a_server_that_leaves_its_cpus_is_found_out_with_two_cpus() {
     assert!(all.len() >= 2, "{all:?}");
     let setup = Setup { cpus: Some(vec![all[0]]), ..Setup::new("escapes-affinity", Hello) };
     let words = &["may run on the CPUs", "the server was given"];
-    expect(&Case { setup, check: "affinity", words }).unwrap();
+    expect(&of(setup, "affinity", words)).unwrap();
 }
 
 #[test]
@@ -247,12 +236,8 @@ fn the_opposite_declarations_are_found_out() {
     let blocking =
         Setup { declared: Some(Mechanism::Blocking), ..Setup::epoll("correct-epoll", Echo) };
     let cases = [
-        Case { setup: epoll, check: "mechanism", words: &["neither an epoll instance nor a ring"] },
-        Case {
-            setup: blocking,
-            check: "mechanism",
-            words: &["declares blocking", "epoll instance"],
-        },
+        of(epoll, "mechanism", &["neither an epoll instance nor a ring"]),
+        of(blocking, "mechanism", &["declares blocking", "epoll instance"]),
     ];
     for_each(&cases, expect);
 }

@@ -1,15 +1,7 @@
 //! Single events in sequence.
 
 use super::*;
-
-#[test]
-fn no_more_connections_are_made_at_a_time_than_a_backlog_takes() {
-    let mut session = session(300, None);
-    assert_eq!(commands(&mut session, 0).len(), PENDING_LIMIT);
-    session.connected(0, 1);
-    session.failed(1, Errno::CONNREFUSED, 1);
-    assert_eq!(commands(&mut session, 1).len(), 2);
-}
+use wirebench_schema::load::Stop;
 
 #[test]
 fn a_server_that_takes_no_more_connections_delays_the_start_by_one_timeout_only() {
@@ -27,18 +19,6 @@ fn a_server_that_takes_no_more_connections_delays_the_start_by_one_timeout_only(
     session.start(Edges { start_ns: now_ns, ..COUNT_EDGES });
     let tried_again = commands(&mut session, now_ns);
     assert!(tried_again.iter().any(|command| matches!(command, Command::Connect(_))));
-}
-
-#[test]
-fn nothing_is_sent_before_the_common_start() {
-    let mut session = session(1, None);
-    commands(&mut session, 0);
-    assert_eq!(session.connected(0, 1), Action::Wait);
-    session.start(EDGES);
-    assert_eq!(commands(&mut session, EDGES.start_ns - 1), []);
-    assert_eq!(session.wakes_at(), EDGES.start_ns);
-    assert_eq!(commands(&mut session, EDGES.start_ns), [Command::Send(0)]);
-    assert_eq!(session.outgoing(0), REQUEST);
 }
 
 #[test]
@@ -134,6 +114,20 @@ fn a_count_ends_with_its_last_reply_and_connections_without_work_rest() {
 }
 
 #[test]
+fn a_count_per_connection_is_the_same_for_each_whichever_is_faster() {
+    let counted = LoadConfig { stop: Stop::RequestsPerConnection(2), ..config(2) };
+    let edges = Edges { window_start_ns: COUNT_EDGES.start_ns, ..COUNT_EDGES };
+    let mut session = running(&counted, Some(4), edges);
+    send_all(&mut session, edges.start_ns);
+    let actions = [0, 0, 1].map(|slot| exchange(&mut session, slot, 30 * MS));
+    assert_eq!(actions, [Action::Send, Action::Wait, Action::Send]);
+    assert!(!session.is_over());
+    assert_eq!(exchange(&mut session, 1, 31 * MS), Action::Wait);
+    assert!(session.is_over());
+    assert_eq!(left(session).outcome.replies_per_connection, [2, 2]);
+}
+
+#[test]
 fn a_count_of_nothing_ends_as_the_window_begins() {
     let mut session = started(1, Some(0), COUNT_EDGES);
     session.tick(COUNT_EDGES.window_start_ns + 7);
@@ -207,11 +201,30 @@ fn a_reply_counts_from_the_first_byte_of_its_request_on() {
 
 #[test]
 fn bytes_that_come_while_nothing_is_due_are_surplus() {
-    let mut session = started(1, None, EDGES);
-    let two = [HELLO, HELLO].concat();
-    assert_eq!(session.received(0, &two, 30 * MS), Action::Close);
-    let record = left(session);
-    assert_eq!((record.requests, record.errors.surplus, record.errors.total()), (1, 1, 1));
+    for reply in [HELLO, LAST] {
+        let mut session = started(1, None, EDGES);
+        assert_eq!(session.received(0, &[reply, HELLO].concat(), 30 * MS), Action::Close);
+        let record = left(session);
+        assert_eq!((record.requests, record.errors.surplus, record.errors.total()), (1, 1, 1));
+    }
+}
+
+#[test]
+fn requests_behind_one_that_fails_are_lost() {
+    let mut session = running(&LoadConfig { pipeline: 3, ..config(1) }, None, EDGES);
+    send_all(&mut session, EDGES.start_ns);
+    assert_eq!(session.finished(0, 30 * MS), Action::Close);
+    let errors = left(session).errors;
+    assert_eq!((errors.closed_early, errors.lost, errors.total()), (1, 2, 3));
+}
+
+#[test]
+fn a_silent_connection_that_the_server_closes_is_lost_and_not_made_again() {
+    let mut session = running(&LoadConfig { idle_connections: 1, ..config(1) }, None, EDGES);
+    assert_eq!(session.finished(1, 30 * MS), Action::Close);
+    assert!(!commands(&mut session, 90 * MS).contains(&Command::Connect(1)));
+    let outcome = session.take_outcome();
+    assert_eq!((outcome.idle_made, outcome.idle_lost), (1, 1));
 }
 
 #[test]

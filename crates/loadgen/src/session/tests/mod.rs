@@ -21,11 +21,11 @@ use hdrhistogram::Histogram;
 use rustix::io::Errno;
 use wirebench_schema::load::{ErrorCounts, LoadConfig, LoadModel, RateCurve};
 
-const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+pub(crate) const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
-const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
-const MS: u64 = 1_000_000;
-const TIMEOUT_NS: u64 = 1000 * MS;
+pub(crate) const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const TIMEOUT_NS: u64 = 1000 * MS;
 
 /// The load starts at 10 ms, the window goes from 20 to 120 ms.
 const EDGES: Edges = Edges { start_ns: 10 * MS, window_start_ns: 20 * MS, window_end_ns: 120 * MS };
@@ -103,16 +103,20 @@ fn left_with<C: Codec>(mut session: Session<C>, mut collector: Collector) -> Lef
     Left { outcome, collected, requests, censored, errors, latency }
 }
 
-fn commands<C: Codec>(session: &mut Session<C>, now_ns: u64) -> Vec<Command> {
-    session.tick(now_ns);
-    std::iter::from_fn(|| session.next_command(now_ns)).collect()
+pub(crate) fn commands(director: &mut impl Director, now_ns: u64) -> Vec<Command> {
+    director.tick(now_ns);
+    std::iter::from_fn(|| director.next_command(now_ns)).collect()
 }
 
 /// Makes the connections that the session asks for.
 fn stand<C: Codec>(session: &mut Session<C>) {
-    for command in commands(session, 0) {
-        let Command::Connect(slot) = command else { panic!("{command:?}") };
-        session.connected(slot, 1);
+    while !session.is_settled() {
+        let connects = commands(session, 0);
+        assert!(!connects.is_empty(), "it waits for nothing");
+        for command in connects {
+            let Command::Connect(slot) = command else { panic!("{command:?}") };
+            assert_eq!(session.connected(slot, 1), Action::Wait);
+        }
     }
 }
 
@@ -135,24 +139,11 @@ fn send_all(session: &mut Session<Http1>, now_ns: u64) -> Vec<usize> {
     slots
 }
 
-/// A session whose connections are all established and have been asked to send at the start of the
-/// load.
+/// A session whose connections have all sent their first request at the start of the load.
 fn started(connections: usize, quota: Option<u64>, edges: Edges) -> Session<Http1> {
-    let mut session = session(connections, quota);
-    while !session.is_settled() {
-        let connects = commands(&mut session, 0);
-        assert!(!connects.is_empty(), "it waits for nothing");
-        for command in connects {
-            let Command::Connect(slot) = command else { panic!("{command:?}") };
-            assert_eq!(session.connected(slot, 0), Action::Wait);
-        }
-    }
+    let mut session = running(&config(connections), quota, edges);
     assert_eq!(session.made(), connections);
-    session.start(edges);
-    for command in commands(&mut session, edges.start_ns) {
-        let Command::Send(slot) = command else { panic!("{command:?}") };
-        send(&mut session, slot);
-    }
+    send_all(&mut session, edges.start_ns);
     session
 }
 

@@ -128,3 +128,36 @@ fn requests_behind_an_announced_close_are_sent_again_after_the_window_too() {
     assert!(session.is_over());
     assert_eq!(left(session).errors.total(), 0);
 }
+
+#[test]
+fn a_request_is_repeated_once_and_only_between_two_replies() {
+    // What the server sends; nothing is the end of the connection.
+    for (name, config, server, retried) in [
+        ("unless it is asked for", config(1), &[HELLO, b""][..], 0),
+        ("at the first request of a connection", retrying(config(1)), &[b""], 0),
+        ("within a reply", retrying(config(1)), &[HELLO, &HELLO[..9], b""], 0),
+        ("again", retrying(config(1)), &[HELLO, b"", b""], 1),
+    ] {
+        let mut session = running(&config, None, EDGES);
+        send_all(&mut session, EDGES.start_ns);
+        for (now_ns, bytes) in (EDGES.start_ns + 1..).zip(server) {
+            let action = match *bytes {
+                [] => session.finished(0, now_ns),
+                _ => session.received(0, bytes, now_ns),
+            };
+            if action == Action::Close {
+                assert_eq!(commands(&mut session, now_ns), [Command::Connect(0)], "{name}");
+                assert_eq!(session.connected(0, now_ns), Action::Send, "{name}");
+            }
+            if action != Action::Wait {
+                send(&mut session, 0);
+            }
+        }
+        commands(&mut session, EDGES.window_start_ns);
+        let outcome = session.take_outcome();
+        let counts =
+            outcome.rest.iter().map(|it| (it.counts.errors.closed_early, it.counts.retried));
+        let sum = counts.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        assert_eq!(sum, (1, retried), "{name}");
+    }
+}

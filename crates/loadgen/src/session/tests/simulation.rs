@@ -130,22 +130,6 @@ fn a_closed_loop_over_a_server_of_known_delay_gives_the_rate_that_arithmetic_giv
 }
 
 #[test]
-fn a_count_ends_exactly() {
-    let counted = LoadConfig { stop: Stop::Requests(100), ..config(3) };
-    let left = simulate(&counted, AFTER_2_MS, COUNT_EDGES);
-    assert_eq!((left.requests, left.outcome.gave_up_requests), (100, 0));
-    assert_eq!(left.errors.total(), 0);
-}
-
-#[test]
-fn a_count_per_connection_is_the_same_for_each() {
-    let counted = LoadConfig { stop: Stop::RequestsPerConnection(7), ..config(3) };
-    let left = simulate(&counted, AFTER_2_MS, COUNT_EDGES);
-    assert_eq!(left.outcome.replies_per_connection, [7, 7, 7]);
-    assert_eq!((left.requests, left.outcome.in_flight), (21, 0));
-}
-
-#[test]
 fn a_pipeline_keeps_its_depth_in_flight() {
     let deep = LoadConfig { pipeline: 16, ..config(2) };
     let left = simulate(&deep, AFTER_2_MS, EDGES);

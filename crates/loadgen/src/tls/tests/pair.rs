@@ -14,15 +14,14 @@ use crate::{
     director::{Action, Command, Director},
     plan::{CodecKind, Plan},
     segment::Counts,
-    session::{Edges, Session},
+    session::{
+        Edges, Session,
+        tests::{MS, TIMEOUT_NS, commands},
+    },
     tls::{Arc, Connector, LoadConfig, TlsDirector, ring},
     worker::SessionOwner,
 };
 
-pub(super) const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-pub(super) const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: h:1\r\n\r\n";
-pub(super) const MS: u64 = 1_000_000;
-pub(super) const TIMEOUT_NS: u64 = 1000 * MS;
 pub(super) const EDGES: Edges =
     Edges { start_ns: 100 * MS, window_start_ns: 100 * MS, window_end_ns: 20_000 * MS };
 
@@ -86,11 +85,6 @@ impl World {
     pub(super) fn server(&self) -> ServerConnection {
         ServerConnection::new(Arc::clone(&self.server)).unwrap()
     }
-}
-
-pub(super) fn commands(director: &mut TlsDirector<Http1>, now_ns: u64) -> Vec<Command> {
-    director.tick(now_ns);
-    std::iter::from_fn(|| director.next_command(now_ns)).collect()
 }
 
 /// A director with one connection, and its server.

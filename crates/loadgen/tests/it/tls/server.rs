@@ -153,17 +153,6 @@ impl Tls<'_> {
         }
     }
 
-    /// Reads `bytes` bytes of a body. Returns whether they came.
-    pub(super) fn read_body(&mut self, bytes: usize) -> bool {
-        while self.unread.len() < bytes {
-            if !self.read_more() {
-                return false;
-            }
-        }
-        self.unread.drain(..bytes);
-        true
-    }
-
     fn read_more(&mut self) -> bool {
         let mut buffer = [0; 4096];
         let mut stream = rustls::Stream::new(&mut self.connection, &mut self.stream);
@@ -174,13 +163,6 @@ impl Tls<'_> {
                 true
             }
         }
-    }
-
-    /// Whether the client has announced that it sends nothing more.
-    pub(super) fn was_told_of_the_end(&mut self) -> bool {
-        let mut stream = rustls::Stream::new(&mut self.connection, &mut self.stream);
-        // Without an announcement the end of the stream is an error.
-        stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes == 0)
     }
 
     /// Says whether it could be sent.

@@ -78,12 +78,20 @@ fn a_head_may_have_any_number_of_lines_up_to_its_limit_which_the_message_names()
 }
 
 #[test]
-fn an_endless_extension_is_refused() {
-    let mut checker = Checker::new(&http(None));
-    checker.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;").unwrap();
-    let failed = (0..100).find_map(|_| checker.feed(&[b'a'; 1000]).err());
-    let part = "line with a chunk size";
-    assert_eq!(failed, Some(ReplyError::TooLong { part, limit: HEAD_LIMIT_BYTES }));
+fn an_endless_part_of_a_reply_is_refused() {
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (start, again, part) in [
+        ("HTTP/1.1 200 OK\r\n".to_owned(), "X: abcdefgh\r\n", "head"),
+        (String::new(), "HTTP/1.1 100 Continue\r\n\r\n", "head"),
+        (format!("{CHUNKED}5;"), "abcdefgh", "line with a chunk size"),
+        (format!("{CHUNKED}0\r\n"), "X: abcdefgh\r\n", "trailer"),
+    ] {
+        let mut checker = Checker::new(&http(None));
+        let pieces = std::iter::repeat_n(again, 10_000);
+        let failed = std::iter::once(&*start).filter(|it| !it.is_empty()).chain(pieces);
+        let failed = failed.map(|it| checker.feed(it.as_bytes())).find_map(Result::err);
+        assert_eq!(failed, Some(ReplyError::TooLong { part, limit: HEAD_LIMIT_BYTES }), "{start}");
+    }
 }
 
 #[test]

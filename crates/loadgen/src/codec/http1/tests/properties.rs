@@ -125,29 +125,6 @@ proptest! {
         let read = text.contains("100 Continue") || (!expects && text.contains("chunked"));
         prop_assert_eq!(check, if read { Check::Slow } else { Check::Fast });
     }
-
-    #[test]
-    fn a_spoiled_reply_is_judged_the_same_however_it_is_split(
-        reply in valid_reply(), at in any::<usize>(), with in any::<u8>(),
-        lengths in some(any::<u8>(), 0..12)
-    ) {
-        let http = http(Some(BODY));
-        let mut reply = reply;
-        let at = at % reply.len();
-        reply[at] = with;
-        prop_assert_eq!(course(&http, &[&reply]), course(&http, &pieces(&reply, &lengths)));
-    }
-
-    #[test]
-    fn no_input_panics(pieces in some(any::<Vec<u8>>(), 0..8)) {
-        let mut checker = Checker::new(&http(Some(BODY)));
-        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-            if checker.feed(piece).is_err() {
-                checker.restart();
-            }
-        }
-        let _ = checker.finish();
-    }
 }
 
 /// A change of a reply at a position.
