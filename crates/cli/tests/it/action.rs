@@ -113,7 +113,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
         let variables = action.variables(step, &[("arguments", ARGUMENTS)]);
         forge.carry_out(&step.name, &step.script, &variables);
     }
-    let result = result_in(&world.folder.path().join("wirebench-results"));
+    let result = result_in(&world.path("wirebench-results"));
     let report = fs::read_to_string(result.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let summary = fs::read_to_string(&forge.summary).unwrap();
@@ -124,7 +124,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
     assert_eq!(forge.output_of("verdict").as_deref(), report["verdict"].as_str());
     assert_eq!(forge.output_of("result").as_deref(), report["gate"]["verdict"].as_str());
     assert_eq!(forge.output_of("key").unwrap().rsplit('-').next().map(str::len), Some(16));
-    let comment = fs::read_to_string(world.folder.path().join("comment-5")).unwrap();
+    let comment = world.read("comment-5");
     assert_eq!(comment, format!("<!-- wirebench: wirebench -->\n{summary}"));
     world.wait_for_silence();
 }
@@ -170,7 +170,7 @@ fn a_comment_is_made_once_and_then_replaced() {
     let world = World::new();
     let forge = Forge::new(&world);
     forge.add_program("gh", GH);
-    let file = |name: &str| world.folder.path().join(name);
+    let file = |name: &str| world.path(name);
     let step = action.steps.iter().find(|it| it.name.starts_with("comment")).unwrap();
     let run = || {
         let output = forge.output(&step.script, &action.variables(step, &[("token", "x")]));
@@ -200,7 +200,7 @@ fn a_packaged_program_is_used_instead_of_a_build() {
     let world = World::new();
     let forge = Forge::new(&world);
     let step = action.steps.iter().find(|it| it.name == "install wirebench").unwrap();
-    let program = world.folder.path().join("packaged");
+    let program = world.path("packaged");
     fs::write(&program, "#!/bin/sh\necho wirebench 9\n").unwrap();
     let name = program.display().to_string();
     let run = |digest: &str| {
@@ -222,7 +222,7 @@ fn warnings_and_the_exit_code_of_the_verb_reach_the_forge() {
     let world = World::new();
     let forge = Forge::new(&world);
     let measure = action.steps.iter().find(|it| it.name == "measure").unwrap();
-    fs::remove_file(world.folder.path().join("programs/wirebench")).unwrap();
+    fs::remove_file(world.path("programs/wirebench")).unwrap();
     for (code, result) in [(0, "passed"), (1, "failed"), (3, "not-valid"), (4, "violated")] {
         let script = format!(
             "#!/bin/sh\necho ::add-mask::page\necho 'warning: 5% short' >&2\necho ::set-output::x >&2\nexit {code}\n"
@@ -258,10 +258,10 @@ fn the_action_refuses_other_verbs_and_fails_as_the_verb_does() {
     assert_eq!(run("setup; true", ""), (Some(2), refused));
     let (code, said) = run("run", "--no-such-option=$(touch injected)");
     assert!(code == Some(2) && said.contains("--no-such-option"), "{code:?}: {said}");
-    assert!(!world.folder.path().join("injected").exists());
+    assert!(!world.path("injected").exists());
     // Nothing was measured, so there is nothing to show, although an older result is there.
-    fs::create_dir_all(world.folder.path().join("wirebench-results/old")).unwrap();
-    fs::write(world.folder.path().join("wirebench-results/old/runs.jsonl"), "").unwrap();
+    fs::create_dir_all(world.path("wirebench-results/old")).unwrap();
+    world.write("wirebench-results/old/runs.jsonl", "");
     let show = action.steps.iter().find(|it| it.name == "show the report").unwrap();
     forge.carry_out(&show.name, &show.script, &action.variables(show, &[]));
     assert!(!forge.summary.exists());

@@ -89,7 +89,7 @@ while True:
 /// A world with this shell script as `./my-server`.
 fn with_script(text: &str) -> World {
     let world = World::new();
-    let path = world.folder.path().join("my-server");
+    let path = world.path("my-server");
     let text = text.replace("WIREBENCH", &program().display().to_string());
     fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -99,7 +99,7 @@ fn with_script(text: &str) -> World {
 /// A world with [`SERVER`].
 fn with_server() -> World {
     let world = World::that_sends();
-    fs::write(world.folder.path().join("server.py"), SERVER).unwrap();
+    world.write("server.py", SERVER);
     world
 }
 
@@ -285,7 +285,7 @@ fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing(
         ["--server", "python3 server.py {port} 100000000 0.5", "--blocks=1", "--visit=600ms"];
     let (world, outcome) = undisturbed(with_server, &options);
     outcome.ended(0);
-    let closed = world.folder.path().join("hung-up").exists();
+    let closed = world.path("hung-up").exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
     for (run, measured) in measured(&journal, "own/python3") {
@@ -349,7 +349,7 @@ fn a_server_that_still_starts_is_not_taken_for_one_that_never_rests() {
 fn a_journal_from_before_there_were_cohorts_is_shown_and_compared() {
     let world = World::new();
     for name in ["old", "newer"] {
-        let folder = world.folder.path().join(name);
+        let folder = world.path(name);
         fs::create_dir(&folder).unwrap();
         let start = journals::start(SATURATED);
         let cells = (0..start.blocks).flat_map(|block| journals::ROWS.map(|row| (block, row)));
@@ -379,6 +379,6 @@ fn a_cohort_that_needs_too_many_files_is_refused_before_anything_is_started() {
     let refused = limited(&["--procedure=cohorts", "--dry-run"]);
     let parts = ["400 connections to each of 3 servers", "may have 600", "give -c at most 17"];
     refused.assert_refused(2, &parts);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
     limited(&["--procedure=process", "--dry-run"]).ended(0);
 }

@@ -24,7 +24,7 @@ fn project() -> PathBuf {
 /// A world with a link to the results.
 fn world() -> World {
     let world = World::new();
-    unix::fs::symlink(project().join("results"), world.folder.path().join("results")).unwrap();
+    unix::fs::symlink(project().join("results"), world.path("results")).unwrap();
     world
 }
 
@@ -44,7 +44,7 @@ fn tables_and_pictures_of_the_results_are_up_to_date() {
         if !kept.is_empty() {
             world.stdout(&["report", relative, "--svg", "pictures"]);
         }
-        let pictures = world.folder.path().join("pictures");
+        let pictures = world.path("pictures");
         for picture in kept {
             let made = pictures.join(picture.file_name().unwrap());
             expect_file![&picture].assert_eq(&fs::read_to_string(made).unwrap());
@@ -113,10 +113,10 @@ fn a_stored_result_is_read_with_what_the_program_knows_of_its_document() {
     let world = World::new();
     let stored = project().join("results/2026-11-27-amd-epyc-2-cpus/restinio/runs.jsonl.gz");
     let journal = Command::new("zcat").arg(stored).output().unwrap().stdout;
-    fs::create_dir(world.folder.path().join("old")).unwrap();
-    let copy = world.folder.path().join("old/runs.jsonl");
+    fs::create_dir(world.path("old")).unwrap();
+    let copy = world.path("old/runs.jsonl");
     fs::write(copy, older(&String::from_utf8(journal).unwrap())).unwrap();
-    let report: Value = serde_json::from_str(&world.stdout(&["report", "old", "--json"])).unwrap();
+    let report: Value = world.json(&["report", "old", "--json"]);
     let rows = report["published"]["rows"].as_array().unwrap();
     let different = rows.iter().filter(|row| row["state"] == "different").count();
     assert_eq!((rows.len(), different), (6, 1));
@@ -131,7 +131,7 @@ fn the_readme_has_a_result_as_it_is() {
     let (_, command) = readme.split_once(BEGIN).unwrap();
     let (result, _) = command.split_once(' ').unwrap();
     assert!(result.starts_with("results/"), "{result}");
-    let copy = world.folder.path().join(README);
+    let copy = world.path(README);
     fs::write(&copy, &readme).unwrap();
     world.stdout(&["report", result, "--splice", README]);
     expect_file![project.join(README)].assert_eq(&fs::read_to_string(copy).unwrap());

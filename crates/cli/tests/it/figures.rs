@@ -18,7 +18,7 @@ fn the_script_of_the_manual_prints_the_figures_of_a_result_with_pandas() {
     let result = root.join("results/2026-11-26-amd-epyc-2-cpus/quick").display().to_string();
     let world = World::new();
     let file = |name: &str, text: &str| {
-        let path = world.folder.path().join(name);
+        let path = world.path(name);
         fs::write(&path, text).unwrap();
         path
     };

@@ -33,7 +33,7 @@ impl<'a> Forge<'a> {
 
     /// Puts a program of this name among the others.
     pub(crate) fn add_program(&self, name: &str, script: &str) {
-        let path = self.world.folder.path().join("programs").join(name);
+        let path = self.world.path("programs").join(name);
         fs::write(&path, script).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }

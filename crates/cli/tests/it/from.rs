@@ -46,7 +46,7 @@ fn two_generators_make_one_load_and_are_copied_once() {
     assert!(report.requests > 0 && report.thread_cpu_ns.len() == 2, "{report:?}");
     let copies: Vec<_> = ["a", "b"]
         .iter()
-        .flat_map(|host| entries(&world.folder.path().join(host).join("wirebench/agents")))
+        .flat_map(|host| entries(&world.path(host).join("wirebench/agents")))
         .collect();
     assert_eq!(copies.len(), 2, "{copies:?}");
     let times = || copies.iter().map(|it| it.metadata().unwrap().modified().unwrap());
@@ -176,7 +176,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
         let outcome =
             run(&["--address=127.0.0.1", "--procedure", procedure, "--output", procedure]);
         outcome.assert_reported();
-        let journal = read(&result_in(&world.folder.path().join(procedure)));
+        let journal = read(&result_in(&world.path(procedure)));
         let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
             Outcome::Measured(measured) => Some((run, measured)),
             // Where several tests run, an agent may be so late that a visit says nothing.
@@ -209,7 +209,7 @@ fn a_generator_that_dies_fails_its_visit_and_the_suite_goes_on() {
     let carrier = carrier(&world);
     let words = "run own --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
     let run = world.start(&words.split(' ').chain([&*carrier]).collect::<Vec<_>>());
-    let out = world.folder.path().join("out");
+    let out = world.path("out");
     world.wait(|| entries(&out).iter().any(|it| records(it, "run") > 0).then_some(()));
     let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
     let agent = world.wait(|| world.processes().into_iter().find(is_agent));

@@ -2,11 +2,7 @@
 //! is measured as though it were several.
 
 use crate::world::{World, assert_has};
-use wirebench_schema::{
-    journal::{Counts, EndReason},
-    load::LoadModel,
-    suite::Phase,
-};
+use wirebench_schema::journal::EndReason;
 
 const SHORT: [&str; 8] =
     ["run", "builtin/", "--no-verify", "--scenario=hello", "-d300ms", "--warmup=9ms", "-c8", "-q"];
@@ -107,19 +103,6 @@ fn every_variant_can_be_measured_as_though_it_were_several() {
 }
 
 #[test]
-fn phases_are_made_of_a_suite_that_has_none() {
-    let world = World::new();
-    let options = ["--phase=saturate", "--phase=cost", "--rate=500", "--blocks=1", "--steady=0s"];
-    let journal = run(&world, &options);
-    let workloads: Vec<_> =
-        journal.start.workloads.iter().map(|it| (it.name.as_str(), it.phase)).collect();
-    assert_eq!(workloads, [("hello", Phase::Saturate), ("hello-cost", Phase::Cost)]);
-    let cost = &journal.start.workloads[1];
-    assert!(matches!(cost.model, LoadModel::Rate { .. }) && cost.connections == 8);
-    assert_eq!(journal.runs.iter().filter(|run| run.counts == Counts::Yes).count(), 6);
-}
-
-#[test]
 fn the_plan_of_a_goal_is_shown_before_anything_is_measured() {
     let world = World::new();
     let options = ["--dry-run", "--precision", "2%", "--budget", "10m", "--phase", "cost"];
@@ -136,5 +119,5 @@ fn the_plan_of_a_goal_is_shown_before_anything_is_measured() {
             " cohorts: 12 runs, about ",
         ],
     );
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }

@@ -13,7 +13,7 @@ fn sum(text: &str, metric: &str) -> f64 {
 #[test]
 fn metrics_rise_while_a_load_runs() {
     let (world, _server, url) = served("hello");
-    let file = world.folder.path().join("load.om");
+    let file = world.path("load.om");
     let given = file.display().to_string();
     let options = ["load", "-c2", "-d120s", "--warmup", "100ms", "--interval", "100ms"];
     let load = world.start(&[&options[..], &["--openmetrics", &given, &url]].concat());
@@ -42,7 +42,7 @@ fn metrics_rise_while_a_load_runs() {
 fn the_openmetrics_of_a_load_are_those_of_its_result() {
     let (world, _server, url) = served("hello");
     let [requests, metrics, results] =
-        ["api.jsonl", "load.om", "results"].map(|name| world.folder.path().join(name));
+        ["api.jsonl", "load.om", "results"].map(|name| world.path(name));
     fs::write(&requests, "{\"path\": \"/\", \"name\": \"a \\\"b\\\"\"}\n{\"path\": \"/\"}\n")
         .unwrap();
     let [requests_given, metrics_given, results_given] =

@@ -9,7 +9,7 @@ use wirebench_schema::load::{BodyCheck, LoadConfig, LoadModel, LoadResult, Stop}
 
 /// A short load that writes a folder in `results`, and the folder.
 fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
-    let results = world.folder.path().join("results");
+    let results = world.path("results");
     let parent = results.display().to_string();
     let begin = ["load", "-c2", "-d350ms", "--interval", "100ms", "-o", &parent];
     let before = entries(&results);
@@ -27,7 +27,7 @@ fn entries(folder: &std::path::Path) -> Vec<PathBuf> {
 
 /// Two requests of the built-in server, as a file.
 fn requests(world: &World) -> String {
-    let path = world.folder.path().join("api.jsonl");
+    let path = world.path("api.jsonl");
     fs::write(
         &path,
         "{\"path\": \"/\", \"name\": \"home\"}\n{\"path\": \"/\", \"name\": \"<other>\"}\n",
@@ -77,9 +77,9 @@ fn a_stored_load_is_repeated_and_options_change_it() {
     let stored = config(&fs::read_to_string(folder.join("load.json")).unwrap());
     let path = folder.join("load.json").display().to_string();
     let repeat = ["load", "--json", "--config", &path];
-    assert_eq!(config(&world.wirebench(&repeat).ended(0).stdout), stored);
+    assert_eq!(config(&world.stdout(&repeat)), stored);
     let others = ["-n7", "--delay", "1ms", "-c1", "--any-body"];
-    let changed = config(&world.wirebench(&[&repeat, &others[..]].concat()).ended(0).stdout);
+    let changed = config(&world.stdout(&[&repeat, &others[..]].concat()));
     let delay = Duration::from_millis(1);
     let (model, stop) = (LoadModel::Think { delay }, Stop::Requests(7));
     let (connections, threads, body_check) = (1, 1, BodyCheck::Any);
@@ -106,12 +106,12 @@ fn report_shows_a_load_from_its_folder_and_from_its_json_alone() {
     ] {
         world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
     }
-    let json = world.wirebench(&["report", &folder, "--json"]).ended(0).stdout;
-    let alone = world.folder.path().join("alone.json");
+    let json = world.stdout(&["report", &folder, "--json"]);
+    let alone = world.path("alone.json");
     fs::write(&alone, &json).unwrap();
     let alone = alone.display().to_string();
     world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
-    let pictures = world.folder.path().join("pictures").display().to_string();
+    let pictures = world.path("pictures").display().to_string();
     world
         .wirebench(&["report", &folder, "--svg", &pictures])
         .assert_prints(0, &["latency-by-percentile.svg"]);
@@ -122,7 +122,7 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
     let (world, _server, url) = served("hello");
     let folder = folder(&world, &["-H", "Cookie: hidden-value", &url]).1.display().to_string();
     assert_eq!(world.stdout(&["report", &folder, "--archive", "kept"]), "kept\n");
-    let kept = world.folder.path().join("kept");
+    let kept = world.path("kept");
     let names = entries(&kept);
     assert_eq!(names, ["environment.json", "load.json.gz"].map(|it| kept.join(it)));
     let json = |result: &str| world.stdout(&["report", result, "--json"]);
@@ -149,11 +149,11 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
 #[test]
 fn a_load_that_fails_leaves_no_folder_and_a_wrong_place_is_an_error_before_it() {
     let world = World::new();
-    let results = world.folder.path().join("results");
+    let results = world.path("results");
     let parent = results.display().to_string();
     world.wirebench(&["load", "-o", &parent, "http://127.0.0.1:1/"]).ended(1);
     assert_eq!(entries(&results), [""; 0].map(PathBuf::from));
-    let file = world.folder.path().join("file");
+    let file = world.path("file");
     fs::write(&file, "").unwrap();
     let outcome =
         world.wirebench(&["load", "-o", &file.display().to_string(), "http://127.0.0.1:1/"]);
@@ -195,7 +195,7 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
     world
         .wirebench(&["compare", &old, &other, "--force"])
         .assert_prints(0, &["with --force despite"]);
-    let journal = world.folder.path().join("runs.jsonl");
+    let journal = world.path("runs.jsonl");
     fs::write(&journal, "{\"record\":\"start\"}\n").unwrap();
     let journal = journal.display().to_string();
     for [a, b] in [[&old, &journal], [&journal, &old]] {
@@ -216,7 +216,7 @@ fn a_site_lists_loads_with_their_pages() {
     assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
     // Those that are there stay.
     assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
-    let site = world.folder.path().join("site");
+    let site = world.path("site");
     let page = fs::read_to_string(site.join("index.html")).unwrap();
     assert_has(&page, &["<h2>Loads</h2>", &url, "href=\"servers/http__----127.0.0.1__"]);
     let all = entries(&site.join("loads"));

@@ -86,33 +86,6 @@ fn the_versions_of_published_rows_are_those_of_the_lock_files() {
     assert!(seen > 0, "no row names a version of a lock file");
 }
 
-/// All conclusions of all documents, each with the range of the published ratios of its pairs.
-fn conclusions() -> Vec<String> {
-    let mut lines = Vec::new();
-    for name in DOCUMENTS {
-        let figures = figures(name);
-        assert!(!figures.conclusions.is_empty(), "{name} has no conclusions");
-        for conclusion in &figures.conclusions {
-            let pairs = figures.pairs(conclusion);
-            let ratios = || pairs.iter().map(|pair| pair.published);
-            let least = ratios().fold(f64::INFINITY, f64::min);
-            let most = ratios().fold(f64::NEG_INFINITY, f64::max);
-            let said = conclusion.said().map_or_else(String::new, |said| format!(", {said}"));
-            let sentence = conclusion.sentence();
-            lines
-                .push(format!("{name}: {sentence}: {} x {least:.3}..{most:.3}{said}", pairs.len()));
-        }
-    }
-    lines
-}
-
-#[test]
-fn the_figures_of_each_document_say_what_it_concludes() {
-    // A direction or a size that they do not have is refused when the file is read.
-    let text = conclusions().join("\n") + "\n";
-    expect_test::expect_file!["../golden/published-conclusions.txt"].assert_eq(&text);
-}
-
 #[test]
 fn a_wrong_transcription_of_a_figure_or_of_a_conclusion_is_refused() {
     let parse = |name: &str, from: &str, to: &str| {

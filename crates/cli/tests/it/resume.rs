@@ -160,7 +160,7 @@ fn a_rate_that_was_found_is_not_looked_for_again() {
 
 /// A server of the user's: a script around a built-in one, which can be changed.
 fn own_server(world: &World) -> PathBuf {
-    let path = world.folder.path().join("my-server");
+    let path = world.path("my-server");
     let text = format!("#!/bin/sh\nexec {} null-server epoll \"$@\"\n", program().display());
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -288,7 +288,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
 #[test]
 fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
     let world = World::new();
-    let empty = world.folder.path().join("empty");
+    let empty = world.path("empty");
     fs::create_dir(&empty).unwrap();
     fs::write(empty.join("runs.jsonl"), "").unwrap();
     let commands: [&[&str]; 9] = [

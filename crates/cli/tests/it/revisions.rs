@@ -165,16 +165,15 @@ pub(crate) fn ab_of(
     let mut command = assert_cmd::Command::new(program());
     command.args(SHORT).args(server).args(arguments).timeout(PATIENCE).env("LC_ALL", "C");
     command.envs(variables.iter().copied());
-    let output = command.current_dir(world.folder.path().join("app")).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    let output = command.current_dir(world.path("app")).output().unwrap();
+    Outcome::of(output)
 }
 
 #[test]
 #[ignore = "needs git"]
 fn a_command_is_built_and_compared_at_two_revisions_with_git() {
     let world = project();
-    let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
+    let (folder, app) = (world.folder.path(), world.path("app"));
     fs::write(app.join("unrelated"), "a file of the user's\n").unwrap();
     let before = git(folder, &["status", "--porcelain", "--ignored"]);
     ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
@@ -199,7 +198,7 @@ fn a_command_is_built_and_compared_at_two_revisions_with_git() {
 #[ignore = "needs git"]
 fn the_working_tree_is_built_in_place_and_a_folder_of_a_revision_is_used_again_with_git() {
     let world = project();
-    let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
+    let (folder, app) = (world.folder.path(), world.path("app"));
     let source = fs::read_to_string(app.join("source.sh")).unwrap();
     fs::write(app.join("source.sh"), source + "# changed\n").unwrap();
     let revisions = folder.join("target/wirebench/revisions");
@@ -239,7 +238,7 @@ fn a_build_that_fails_and_a_revision_without_the_folder_are_errors_with_git() {
     ab(&world, &["--old=nowhere", BUILD]).assert_refused(2, &unknown);
     let no_program = ab(&world, &["--old=first", "--build=no-such-program"]).ended(1);
     assert_has(&format!("{no_program:?}"), &["no-such-program"]);
-    fs::rename(world.folder.path().join(".git"), world.folder.path().join("git")).unwrap();
+    fs::rename(world.path(".git"), world.path("git")).unwrap();
     let parts = ["--old needs a git repository: change to one (git failed: "];
     ab(&world, &["--old=first", BUILD]).assert_refused(2, &parts);
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     bad_input::SUITE,
-    world::{ENTRY, World, assert_has, program},
+    servers::null_server,
+    world::{ENTRY, World, assert_has},
 };
 use wirebench_schema::{
     environment::Environment,
@@ -17,11 +18,6 @@ const NOT_PINNED: &str =
 
 fn run<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["run"], arguments, &SHORT].concat()
-}
-
-/// The command line of a built-in server as if it were a user's own.
-fn own(engine: &str, scenario: &str) -> String {
-    format!("{} null-server {engine} {scenario} {{host}} {{port}} {{workers}}", program().display())
 }
 
 #[test]
@@ -87,7 +83,7 @@ fn another_form_is_all_that_a_run_prints_and_the_place_is_a_note() {
 #[test]
 fn a_command_line_is_measured_beside_the_baseline() {
     let world = World::new();
-    world.wirebench(&run(&["--server", &own("io_uring", "{scenario}")])).ended(0);
+    world.wirebench(&run(&["--server", &null_server("io_uring", "{scenario}")])).ended(0);
     let journal = world.journal();
     let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
     names.sort();
@@ -100,7 +96,7 @@ fn a_command_line_is_measured_beside_the_baseline() {
 fn another_baseline_can_be_chosen_and_servers_can_be_excluded() {
     let world = World::new();
     let plan = |options: &[&str]| world.stdout(&run(&[&["--dry-run", "-q"], options].concat()));
-    let own = own("epoll", "hello");
+    let own = null_server("epoll", "hello");
     let text = plan(&["builtin/", "--server", &own, "--name=mine", "--baseline", "mine"]);
     assert!(text.contains("; baseline own/mine") && text.contains("builtin/epoll"), "{text}");
     let text = plan(&["builtin/", "--baseline", "builtin/io_uring", "--exclude", "builtin/ep*"]);
@@ -114,7 +110,8 @@ fn another_baseline_can_be_chosen_and_servers_can_be_excluded() {
 #[test]
 fn servers_have_the_names_that_were_given_to_them() {
     let world = World::new();
-    let servers = ["--server", &own("epoll", "hello"), "--server", &own("io_uring", "hello")];
+    let servers =
+        ["--server", &null_server("epoll", "hello"), "--server", &null_server("io_uring", "hello")];
     let names = ["--name=feature/x", "--name=main", "--dry-run"];
     let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
     outcome.assert_line("own/feature-x, own/main, builtin/epoll");
@@ -131,7 +128,7 @@ fn servers_have_the_names_that_were_given_to_them() {
 fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
     let world = World::new();
     // An echo server is no HTTP server.
-    let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")])).ended(1);
+    let outcome = world.wirebench(&run(&["--server", &null_server("epoll", "echo")])).ended(1);
     assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
     // The baseline alone would be compared with nothing.
     assert!(world.journal().runs.is_empty());
@@ -140,7 +137,7 @@ fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
 #[test]
 fn a_failed_run_is_a_record_and_the_others_go_on() {
     let world = World::that_sends();
-    let command = own("epoll", "echo");
+    let command = null_server("epoll", "echo");
     let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"])).ended(1);
     let journal = world.journal();
     let failed = |name: &str| {
@@ -181,7 +178,7 @@ fn an_entry_that_was_asked_for_by_name_must_be_measured() {
                    `no-such-compiler` is missing";
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     assert!(outcome.stderr.contains(message), "{outcome:#?}");
-    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
+    assert!(!world.path("target/wirebench").exists(), "{outcome:#?}");
 }
 
 #[test]
@@ -213,15 +210,6 @@ fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
 }
 
 #[test]
-fn without_pinning_every_run_is_flagged() {
-    let world = World::new();
-    let outcome =
-        world.wirebench(&run(&["builtin/epoll", "--scenario", "hello", "--no-pin"])).ended(0);
-    outcome.assert_line(NOT_PINNED);
-    assert!(!world.journal().start.placement.pinned);
-}
-
-#[test]
 fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let world = World::new();
     let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]).ended(0);
@@ -241,7 +229,7 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let load = "workload a-0.5: hello, cost, 1 connection at 0.5 requests/s, 16 requests in flight \
                 each, timeout 7s, ";
     assert_has(&plan, &[load, "1 load, 1 cohort: 2 runs, about 27 s"]);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]
@@ -276,6 +264,7 @@ fn strictness_names_each_row_that_is_not_valid_and_exits_with_3() {
         assert!(outcome.stderr.contains(&row), "{outcome:#?}");
     }
     outcome.assert_line(NOT_PINNED);
+    assert!(!world.journal().start.placement.pinned);
     // Without being asked to be strict, the same is fine.
     World::new().wirebench(&run(&["builtin/epoll", "--no-pin"])).ended(0);
 }

@@ -54,7 +54,7 @@ fn tattle(mut stream: &TcpStream) -> io::Result<()> {
 }
 
 fn write(world: &World, name: &str, text: &str) -> String {
-    fs::write(world.folder.path().join(name), text).unwrap();
+    world.write(name, text);
     name.to_owned()
 }
 
@@ -118,7 +118,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
         shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--json"], *load].concat()));
         shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--events"], *load].concat()));
         // Where no reply was right, there is no result.
-        let parent = world.folder.path().join(&parent);
+        let parent = world.path(&parent);
         if code.is_none() && entries(&parent).is_empty() {
             continue;
         }
@@ -201,7 +201,7 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
     let run =
         ["run", "--server", &line, "--path", "/users/1", "--phase", "saturate", "--steady", "0s"];
     let short = ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s"];
-    let results = |name: &str| result_in(&world.folder.path().join(name)).display().to_string();
+    let results = |name: &str| result_in(&world.path(name)).display().to_string();
     let running = world.start(&[&run[..], &short[2..], &["--cohorts", "9"]].concat());
     let hidden = world.wait_for_records("run", 1).display().to_string();
     running.signal(Signal::INT);
@@ -221,6 +221,9 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
     assert!(!world.stdout(&["completions", "zsh"]).contains("[redacted"));
     let page = world.stdout(&["report", &shown, "--format=html", "--show-secrets"]);
     assert!(page.contains("TOKEN=hush50"));
+    world.stdout(&["report", &shown, "--archive", "archived"]);
+    let (_, kept) = wirebench_experiment::journal::text(&world.path("archived")).unwrap();
+    assert!(kept.contains("TOKEN=[redacted]") && !kept.contains(MARK), "{kept}");
 }
 
 /// Shows the result in `folder` in all forms, and copies it.

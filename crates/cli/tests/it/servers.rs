@@ -39,6 +39,12 @@ pub(crate) fn command(mode: &str) -> String {
     format!("{environment}{} --ignored --exact servers::serve {mode} {{port}}", program.display())
 }
 
+/// A built-in server as a command line of the user's.
+pub(crate) fn null_server(engine: &str, scenario: &str) -> String {
+    let program = crate::world::program().display();
+    format!("{program} null-server {engine} {scenario} {{host}} {{port}} {{workers}}")
+}
+
 /// Not a test: what [`command`] starts.
 #[test]
 #[ignore = "it is a server that other tests start"]

@@ -176,12 +176,12 @@ fn verify_checks_services_as_they_are_next_to_entries_and_commands() {
     }
     assert_has(&stdout, &["quiet: wirebench has not started this service", "7 passed, 0 failed"]);
     let api = api();
-    let file = world.folder.path().join("api.jsonl");
+    let file = world.path("api.jsonl");
     std::fs::write(&file, crate::requests::FILE).unwrap();
     let requests = ["verify", "--junit=checks.xml", "--requests", file.to_str().unwrap()];
     let stdout = world.stdout(&[&requests[..], &[&api]].concat());
     assert_has(&stdout, &["7 passed, 0 failed, 3 skipped"]);
-    let junit = std::fs::read_to_string(world.folder.path().join("checks.xml")).unwrap();
+    let junit = world.read("checks.xml");
     assert_has(&junit, &["name=\"split-requests\"", "skipped=\"3\""]);
     // The command answers the same requests; the entry has its own scenarios.
     let command = crate::servers::command("api");

@@ -54,7 +54,7 @@ fn tls_api(world: &World) -> (String, String) {
     let key = rcgen::KeyPair::generate().unwrap();
     let names = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let certificate = names.self_signed(&key).unwrap();
-    let file = world.folder.path().join("ca.pem");
+    let file = world.path("ca.pem");
     fs::write(&file, certificate.pem()).unwrap();
     let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

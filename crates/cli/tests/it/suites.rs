@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use wirebench_schema::{
     journal::{Counts, Generator, Outcome},
     scenario::Scenario,
-    suite::{Column, PublishedFigures, PublishedTable, Scale, Suite},
+    suite::{Column, PublishedFigures, Scale, Suite},
 };
 
 pub(crate) const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
@@ -23,13 +23,6 @@ pub(crate) fn suite(name: &str) -> Suite {
 pub(crate) fn figures(name: &str) -> PublishedFigures {
     let path = folder().join("published").join(format!("{name}.toml"));
     PublishedFigures::parse(&fs::read_to_string(path).unwrap(), &suite(name)).unwrap()
-}
-
-/// All numbers of one column of the tables on `workload`.
-fn column(name: &str, workload: &str, column: Column) -> Vec<f64> {
-    let figures = figures(name);
-    let of_row = |variant| figures.figure(workload, variant, column);
-    figures.variants().into_iter().filter_map(of_row).collect()
 }
 
 #[test]
@@ -63,54 +56,6 @@ fn the_suites_of_documents_ask_for_what_the_documents_did() {
     assert_eq!(shape("restinio"), (1, 6, 1, 0));
     assert_eq!(shape("zab"), (30, 2, 1, 0));
     assert_eq!(shape("httpbench"), (4, 23, 10, 0));
-}
-
-#[test]
-fn the_published_tables_are_complete() {
-    let rates = |name, workload| column(name, workload, Column::RequestsPerSecond);
-    let sum = |numbers: &[f64]| numbers.iter().sum::<f64>();
-    let rows = [
-        ("async-bench", "hello-throughput", 18, 21_501_633.0),
-        ("async-bench", "hello-timeout-throughput", 17, 17_994_574.0),
-        ("go-uring", "c100-b128", 4, 191_399.0),
-        ("go-uring", "c1000-b1024", 4, 572_151.0),
-        ("httpbench", "c8", 19, 700_656.0),
-        ("httpbench", "c64", 19, 2_197_392.0),
-        ("httpbench", "c128", 19, 2_148_377.0),
-        ("httpbench", "c256", 19, 1_951_391.0),
-        ("zab", "rps-c1000-b4096", 2, 1_091_310.0),
-    ];
-    for (name, workload, count, expected) in rows {
-        let numbers = rates(name, workload);
-        assert_eq!(numbers.len(), count, "{name} {workload}");
-        assert!((sum(&numbers) - expected).abs() < 0.5, "{name} {workload}: {}", sum(&numbers));
-    }
-    assert_eq!(column("async-bench", "hello-latency", Column::LatencyNsP9999).len(), 18);
-    assert_eq!(column("async-bench", "hello-timeout-latency", Column::LatencyNsMean).len(), 17);
-    assert_eq!(figures("httpbench").tables.len(), 4);
-    let zab = figures("zab");
-    let megabytes = zab.tables.iter().flat_map(PublishedTable::cells);
-    let megabytes = megabytes.filter(|(_, column)| *column == Column::MegabytesPerSecond).count();
-    assert_eq!((megabytes, zab.tables.len(), figures("go-uring").tables.len()), (20, 4, 1));
-}
-
-#[test]
-fn the_tables_have_the_rows_and_headings_of_the_documents_in_their_order() {
-    let printed = |name: &str| {
-        let figures = figures(name);
-        let tables = figures.tables.iter().map(|table| {
-            let names = table.rows.iter().map(|(variant, _)| figures.rows[variant].name.as_deref());
-            let names: Vec<&str> = names.map(Option::unwrap).collect();
-            format!("{}\n  {}\n  {}\n", table.section, table.heads.join(" | "), names.join(" | "))
-        });
-        (name.to_owned(), tables.collect::<String>())
-    };
-    let text: String = DOCUMENTS
-        .map(printed)
-        .into_iter()
-        .map(|(name, text)| format!("# {name}\n{text}"))
-        .collect();
-    expect_test::expect_file!["../golden/published-tables.txt"].assert_eq(&text);
 }
 
 #[test]

@@ -72,8 +72,7 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
     add(&["setup", "c/"], 1);
     add(&["list", "c/"], 0);
     // Another setup tries again, and succeeds where the world has changed.
-    std::fs::write(world.folder.path().join("target/wirebench/build/c/refused/default/there"), "")
-        .unwrap();
+    world.write("target/wirebench/build/c/refused/default/there", "");
     add(&["setup", "c/"], 1);
     add(&["setup", "c/brought", "c/refused"], 0);
     let text = world.without_places(&text);
@@ -98,7 +97,7 @@ fn doctor_looks_at_everything_and_changes_nothing() {
     let text = world.stdout(&["doctor"]);
     let text = text + &world.stdout(&["doctor", "-v"]);
     assert_has(&text, &["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"]);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]
