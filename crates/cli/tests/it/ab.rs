@@ -185,16 +185,6 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
-    let world = World::new();
-    let server = null_server("epoll", "hello");
-    let gate = ["--cohorts=1", "--fail-if=cpu > +3%", "--junit=nowhere/x.xml"];
-    let outcome = ab(&world, [&server, &server], &gate).ended(2);
-    assert!(outcome.stderr.contains("--junit `nowhere/x.xml` cannot be written"), "{outcome:#?}");
-    assert!(!world.path("target/wirebench").exists(), "{outcome:#?}");
-}
-
-#[test]
 fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let world = World::new();
     let (right, wrong) = (null_server("epoll", "hello"), null_server("epoll", "echo"));

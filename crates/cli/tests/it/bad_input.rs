@@ -6,7 +6,7 @@ use crate::{
 };
 use std::{
     io::Write,
-    net::{SocketAddr, TcpListener},
+    net::{TcpListener, TcpStream},
 };
 
 pub(crate) const SUITE: &str = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
@@ -146,21 +146,10 @@ fn a_port_on_which_nothing_listens_is_said_at_once() {
     }
 }
 
-/// A server that says `greeting` to everyone and closes.
-fn greeter(greeting: &'static [u8]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let _ = stream.unwrap().write_all(greeting);
-        }
-    });
-    address
-}
-
 #[test]
 fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
-    let place = greeter(b"SSH-2.0-OpenSSH_9.2\r\n");
+    let greet = |mut stream: TcpStream| _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n");
+    let place = crate::servers::in_threads("127.0.0.1".parse().unwrap(), greet);
     let outcome = World::new().wirebench(&["load", "-d", "30s", &format!("http://{place}/")]);
     let expected = format!(
         "{place} answers, but not with HTTP/1.1: the reply starts with \"SSH-2.0-OpenSSH_9.2\"; \

@@ -1,12 +1,10 @@
 //! Cohorts from start to end: what they write down, and what one server may do without harm to the
 //! others. Servers that misbehave are scripts of a few lines. What figures mean is tested elsewhere.
 
-use expect_test::expect_file;
 use rustix::process::Signal;
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::fs::PermissionsExt,
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
@@ -15,7 +13,7 @@ use wirebench_schema::journal::{
 
 use crate::{
     compare, journals,
-    world::{Outcome as Ended, World, program},
+    world::{Outcome as Ended, World, assert_has, program, write_program},
 };
 
 /// What a run without any visit says.
@@ -91,8 +89,7 @@ fn with_script(text: &str) -> World {
     let world = World::new();
     let path = world.path("my-server");
     let text = text.replace("WIREBENCH", &program().display().to_string());
-    fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(path, format!("#!/bin/sh\n{text}"));
     world
 }
 
@@ -367,7 +364,11 @@ fn a_journal_from_before_there_were_cohorts_is_shown_and_compared() {
         fs::write(path, older).unwrap();
     }
     let text = world.stdout(&["report", "old"]) + &world.stdout(&["compare", "old", "newer"]);
-    expect_file!["../golden/report/before-cohorts.txt"].assert_eq(&text);
+    let parts = [
+        "\nhello: CPU us/request   saturated\n",
+        "4 figures compared: no significant change, 4 the same",
+    ];
+    assert_has(&text, &parts);
 }
 
 #[test]

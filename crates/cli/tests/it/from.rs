@@ -21,6 +21,12 @@ fn url() -> String {
     format!("http://{}/", crate::servers::falling_silent_server(u32::MAX))
 }
 
+/// Sends a signal to one of [`World::processes`].
+fn signal(process: &str, signal: Signal) {
+    let pid = process.split(' ').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
 /// What a load prints. Where other tests run, generators may begin too far apart, which it says then.
 pub(crate) fn loaded(world: &World, arguments: &[&str]) -> String {
     let outcome = world.wirebench(arguments);
@@ -93,8 +99,7 @@ fn a_generator_that_is_killed_ends_the_load_with_its_name() {
         mine.into_iter().filter(|it| it.ends_with(" agent ")).collect()
     };
     world.wait(|| (agents().len() >= 2).then_some(()));
-    let pid = agents()[0].split(' ').next().unwrap().parse().unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    signal(&agents()[0], Signal::KILL);
     let outcome = load.end().ended(1);
     let named = ["a", "b"].map(|host| {
         format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL))\n")
@@ -111,8 +116,7 @@ fn a_generator_that_is_stopped_ends_the_load_within_ten_seconds() {
         world.start(&["load", "--from", "a", "--carrier", &carrier, "-c4", "-d60s", &url()]);
     assert!(load.first_line().starts_with("Running 1m test"));
     let agent = || world.processes().into_iter().find(|it| it.ends_with(" agent ")).unwrap();
-    let pid = Pid::from_raw(agent().split(' ').next().unwrap().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    signal(&agent(), Signal::STOP);
     let stopped = Instant::now();
     let outcome = load.end();
     assert!(stopped.elapsed().as_secs() < 10, "{:?}", stopped.elapsed());
@@ -213,8 +217,7 @@ fn a_generator_that_dies_fails_its_visit_and_the_suite_goes_on() {
     world.wait(|| entries(&out).iter().any(|it| records(it, "run") > 0).then_some(()));
     let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
     let agent = world.wait(|| world.processes().into_iter().find(is_agent));
-    let pid = Pid::from_raw(agent.split(' ').next().unwrap().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    signal(&agent, Signal::KILL);
     run.end().ended(1);
     let journal = read(&result_in(&out));
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);

@@ -4,9 +4,12 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use wirebench_schema::journal::{Counts, EndReason, Journal, Run, Start};
+use wirebench_schema::journal::{Counts, EndReason, Start};
 
-use crate::world::{Outcome, World, assert_has, read, result_in};
+use crate::{
+    resume::places,
+    world::{Outcome, World, assert_has, read, result_in},
+};
 
 /// A suite whose second load needs a pilot.
 const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbaseline = \"builtin/epoll\"\n\
@@ -62,13 +65,6 @@ fn cut(world: &World, to: &str) {
     let journal = result(world, to).join("runs.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.trim_end()).unwrap();
-}
-
-fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
-    let place = |run: &Run| {
-        (run.block, run.position, run.variant.to_string(), run.copy, run.workload.clone())
-    };
-    journal.runs.iter().filter(|run| run.counts == Counts::Yes).map(place).collect()
 }
 
 fn folders(path: &Path) -> usize {

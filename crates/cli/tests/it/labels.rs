@@ -1,21 +1,11 @@
 //! `--label` and the git revision: recorded by every verb that measures, and shown again.
 
-use std::{
-    fs,
-    os::unix::fs::{MetadataExt, PermissionsExt},
-    process::Command,
+use std::{fs, os::unix::fs::MetadataExt};
+
+use crate::{
+    revisions::git,
+    world::{World, assert_has, read, write_program},
 };
-
-use crate::world::{World, assert_has, read};
-
-fn git(world: &World, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.current_dir(world.folder.path()).args(arguments);
-    for (name, value) in [("GIT_AUTHOR", "a"), ("GIT_COMMITTER", "a")] {
-        command.env(format!("{name}_NAME"), value).env(format!("{name}_EMAIL"), "a@example.org");
-    }
-    assert!(command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success());
-}
 
 /// A world whose folder is a repository with one commit.
 fn repository() -> World {
@@ -24,9 +14,9 @@ fn repository() -> World {
     for arguments in
         [&["init", "-q"][..], &["add", "server.c"], &["commit", "-qm", "x"], &["tag", "v1"]]
     {
-        git(&world, arguments);
+        git(world.folder.path(), arguments);
     }
-    git(&world, &["tag", "-am", "x", "v1.0"]);
+    git(world.folder.path(), &["tag", "-am", "x", "v1.0"]);
     world
 }
 
@@ -101,8 +91,7 @@ fn git_is_asked_once_where_a_result_records_the_revision_and_cannot_hang_a_verb(
     let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
     let asked = |answer: &str, arguments: &[&str]| {
         let script = format!("#!/bin/sh\necho \"$2\" >>{}\n{answer}\n", log.display());
-        fs::write(&git, script).unwrap();
-        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&git, script);
         fs::write(&log, "").unwrap();
         let outcome = world.wirebench_with(&[("PATH", &path)], arguments).ended(0);
         (outcome.stdout, fs::read_to_string(&log).unwrap())

@@ -37,7 +37,7 @@ fn requests(world: &World) -> String {
 }
 
 #[test]
-fn a_folder_has_the_result_the_machine_and_a_page() {
+fn a_folder_has_the_result_the_machine_and_a_page_and_report_shows_it() {
     let (world, _server, url) = served("hello");
     let requests = requests(&world);
     let (printed, folder) =
@@ -63,6 +63,28 @@ fn a_folder_has_the_result_the_machine_and_a_page() {
         ],
     );
     assert!(!page.contains("secret"), "headers with secrets are removed");
+    let folder = folder.display().to_string();
+    world.wirebench(&["report", &folder]).assert_prints(0, &[printed.trim_end()]);
+    world
+        .wirebench(&["report", &folder, "--explain"])
+        .assert_prints(0, &["Latency Distribution", "Engine: "]);
+    for (form, part) in [
+        ("markdown", "# Load on http://"),
+        ("html", "<h1>Load on http://"),
+        ("csv", ",requests_per_second,"),
+        ("bencher", "\"load http://"),
+    ] {
+        world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
+    }
+    let json = world.stdout(&["report", &folder, "--json"]);
+    let alone = world.path("alone.json");
+    fs::write(&alone, &json).unwrap();
+    let alone = alone.display().to_string();
+    world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
+    let pictures = world.path("pictures").display().to_string();
+    world
+        .wirebench(&["report", &folder, "--svg", &pictures])
+        .assert_prints(0, &["latency-by-percentile.svg"]);
 }
 
 #[test]
@@ -87,34 +109,6 @@ fn a_stored_load_is_repeated_and_options_change_it() {
     world
         .wirebench(&["load", "--config", &requests])
         .assert_refused(2, &["not the JSON of a load: "]);
-}
-
-#[test]
-fn report_shows_a_load_from_its_folder_and_from_its_json_alone() {
-    let (world, _server, url) = served("hello");
-    let (printed, folder) = folder(&world, &[&url]);
-    let folder = folder.display().to_string();
-    world.wirebench(&["report", &folder]).assert_prints(0, &[printed.trim_end()]);
-    world
-        .wirebench(&["report", &folder, "--explain"])
-        .assert_prints(0, &["Latency Distribution", "Engine: "]);
-    for (form, part) in [
-        ("markdown", "# Load on http://"),
-        ("html", "<h1>Load on http://"),
-        ("csv", ",requests_per_second,"),
-        ("bencher", "\"load http://"),
-    ] {
-        world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
-    }
-    let json = world.stdout(&["report", &folder, "--json"]);
-    let alone = world.path("alone.json");
-    fs::write(&alone, &json).unwrap();
-    let alone = alone.display().to_string();
-    world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
-    let pictures = world.path("pictures").display().to_string();
-    world
-        .wirebench(&["report", &folder, "--svg", &pictures])
-        .assert_prints(0, &["latency-by-percentile.svg"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! An entry and a command of the user's, each compared between two revisions of a git repository.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use crate::{
     ab::SHORT,
     own_suite,
-    world::{Outcome, PATIENCE, Running, World, assert_has, entries, program},
+    world::{Outcome, PATIENCE, Running, World, assert_has, entries, program, write_program},
 };
 use rustix::process::Signal;
 
@@ -21,7 +21,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     let output = command.arg("-C").arg(folder).args(who).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:#?}");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
 #[track_caller]
@@ -111,8 +111,7 @@ pub(crate) fn project() -> World {
         let program = program().display();
         let text =
             format!("#!/bin/sh\n# {version}\nexec {program} null-server epoll hello $1 $2 1\n");
-        fs::write(app.join("source.sh"), text).unwrap();
-        fs::set_permissions(app.join("source.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(app.join("source.sh"), text);
         commit(folder);
         git(folder, &["tag", version]);
     }
@@ -177,7 +176,7 @@ fn a_command_is_built_and_compared_at_two_revisions_with_git() {
     fs::write(app.join("unrelated"), "a file of the user's\n").unwrap();
     let before = git(folder, &["status", "--porcelain", "--ignored"]);
     ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
-    assert_eq!(git(folder, &["status", "--porcelain", "--ignored"]), before + "!! target/\n");
+    assert_eq!(git(folder, &["status", "--porcelain", "--ignored"]), before + "\n!! target/");
     assert_eq!(git(folder, &["worktree", "list"]).lines().count(), 1);
     let journal = world.journal();
     let commands: Vec<_> = journal.runs.iter().map(|run| run.server_command[0].clone()).collect();

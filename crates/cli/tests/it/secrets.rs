@@ -1,7 +1,6 @@
 //! Secrets go in by every way that requests and commands have, and are in nothing that wirebench writes or prints.
 
 use crate::{
-    requests::api,
     servers,
     world::{Outcome, World, entries, result_in},
 };
@@ -10,10 +9,9 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
 };
 use wirebench_experiment::journal::unpacked;
 
@@ -21,18 +19,6 @@ use wirebench_experiment::journal::unpacked;
 const MARK: &str = "hush";
 /// The same behind a user name in base64.
 const ENCODED: &str = "YW5uOmh1c2";
-
-/// A server in threads of this test, and its address.
-fn served(serve: fn(&TcpStream) -> io::Result<()>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || serve(&stream));
-        }
-    });
-    address
-}
 
 /// Answers one request with the secrets in it and without their names: in the reason phrase, in a header line that is
 /// not valid, or in the body.
@@ -70,13 +56,15 @@ const ARCHIVE: &str = r#"{"log": {"entries": [{"request": {"method": "POST", "ur
 #[test]
 fn no_output_of_a_load_has_a_secret() {
     let world = World::new();
-    search_loads(&world, &served(api), Some(0));
+    search_loads(&world, &servers::local_api().to_string(), Some(0));
 }
 
 #[test]
 fn no_output_of_a_load_has_a_secret_that_the_server_gives_back_without_its_name() {
     let world = World::new();
-    search_loads(&world, &served(tattle), None);
+    let serve = |stream| _ = tattle(&stream);
+    let address = servers::in_threads("127.0.0.1".parse().unwrap(), serve);
+    search_loads(&world, &address.to_string(), None);
 }
 
 /// Makes loads with secrets on the server at `address`, which end with `code` if it is known.

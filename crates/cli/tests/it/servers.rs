@@ -5,7 +5,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
     sync::{
@@ -158,26 +158,37 @@ const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 fn answering(
     reply: impl Fn(u32, u32) -> Option<&'static str> + Copy + Send + 'static,
 ) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let all = Arc::new(AtomicU32::new(0));
+    in_threads("127.0.0.1".parse().unwrap(), move |mut stream| {
+        let mut own = 0;
+        // A request of these tests arrives in one piece.
+        while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+            let Some(text) = reply(own, all.fetch_add(1, Ordering::Relaxed)) else { return };
+            let _ = stream.write_all(text.as_bytes());
+            own += 1;
+        }
+    })
+}
+
+/// A server within this test, with a thread for each connection.
+pub(crate) fn in_threads(
+    ip: IpAddr,
+    serve: impl Fn(TcpStream) + Clone + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind((ip, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let all = Arc::clone(&all);
-            thread::spawn(move || {
-                let mut own = 0;
-                // A request of these tests arrives in one piece.
-                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
-                    let Some(text) = reply(own, all.fetch_add(1, Ordering::Relaxed)) else {
-                        return;
-                    };
-                    let _ = stream.write_all(text.as_bytes());
-                    own += 1;
-                }
-            });
+        for stream in listener.incoming().flatten() {
+            let serve = serve.clone();
+            thread::spawn(move || serve(stream));
         }
     });
     address
+}
+
+/// The service of [`api`](crate::requests::api) within this test, and its address.
+pub(crate) fn local_api() -> SocketAddr {
+    in_threads("127.0.0.1".parse().unwrap(), |stream| _ = crate::requests::api(&stream))
 }
 
 /// A server that answers the first two requests of a connection correctly and closes on the third.

@@ -1,9 +1,12 @@
 //! Entries whose sources are fetched from git: what `list`, `setup` and `build` say of them. The
 //! repositories are small ones that the tests make.
 
-use crate::world::{ENTRY, Outcome, World};
+use crate::{
+    revisions::git,
+    world::{ENTRY, Outcome, World},
+};
 use expect_test::expect;
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 /// An entry that is built from the first commit of `repository`.
 fn entry(repository: &str, commit: &str) -> String {
@@ -13,13 +16,6 @@ fn entry(repository: &str, commit: &str) -> String {
          [[build]]\ncommand = [\"cp\", \"{{checkouts}}/{repository}/x.c\", \"{{build}}/server\"]\n",
         ENTRY.replace("\"no-such-server\"", "\"{build}/server\"")
     )
-}
-
-fn git(folder: &Path, words: &[&str]) -> String {
-    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=0"];
-    let output = Command::new("git").arg("-C").arg(folder).args(who).args(words).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// A world with a mirror that has one repository, and an entry that is built from it.

@@ -1,7 +1,7 @@
 //! Suites: those of the project against their documents, scales, entries that are not there, and
 //! load generators of other people.
 
-use crate::world::{World, assert_has};
+use crate::world::{World, assert_has, repository};
 use std::{fs, path::PathBuf};
 use wirebench_schema::{
     journal::{Counts, Generator, Outcome},
@@ -12,7 +12,7 @@ use wirebench_schema::{
 pub(crate) const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
 
 pub(crate) fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites")
+    repository().join("suites")
 }
 
 pub(crate) fn suite(name: &str) -> Suite {

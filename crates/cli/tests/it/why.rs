@@ -3,7 +3,7 @@
 use crate::{
     ab::SHORT,
     servers::null_server,
-    world::{World, assert_ended, assert_has},
+    world::{World, assert_ended, assert_has, repository},
 };
 use rustix::process::Signal;
 use std::{fs, path::Path, process::Command};
@@ -16,7 +16,7 @@ const TWICE: &str = "if (length < 0 && !(events";
 
 /// Builds the server of `c/epoll` twice, as `once` and `twice`.
 fn build_both(folder: &Path) {
-    let entries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../entries/c");
+    let entries = repository().join("entries/c");
     for (from, to) in [("shared", "shared"), ("epoll", "once"), ("epoll", "twice")] {
         let to = folder.join(to);
         fs::create_dir(&to).unwrap();

@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::{
     fmt::Display,
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
@@ -199,6 +200,13 @@ impl World {
         Outcome::of(command.timeout(PATIENCE).output().unwrap())
     }
 
+    /// What a line of a shell prints to a terminal.
+    pub(crate) fn on_terminal(&self, line: &str) -> String {
+        let mut command = Command::new("script");
+        command.args(["-qec", line, "/dev/null"]).current_dir(self.folder.path());
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+
     /// Starts wirebench and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         // Whoever started the tests may ignore a signal, as `nohup` does.
@@ -311,6 +319,17 @@ pub(crate) fn assert_ended(code: Option<i32>, journal: &Journal) {
         code == Some(0) || code == Some(1) && journal.runs.iter().any(is_failed),
         "{code:?}: {journal:#?}"
     );
+}
+
+/// The folder of the whole project.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Writes a file that can be started.
+pub(crate) fn write_program(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 pub(crate) fn program() -> &'static Path {
