@@ -200,9 +200,7 @@ fn a_packaged_program_is_used_instead_of_a_build() {
     let action = Action::read();
     let world = World::new();
     let forge = Forge::new(&world);
-    let program = world.path("packaged");
-    fs::write(&program, "#!/bin/sh\necho wirebench 9\n").unwrap();
-    let name = program.display().to_string();
+    let name = world.write("packaged", "#!/bin/sh\necho wirebench 9\n");
     let run = |digest: &str| {
         let given = [("program", name.as_str()), ("program-sha256", digest)];
         action.output(&forge, "install wirebench", &given)

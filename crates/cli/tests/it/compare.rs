@@ -17,7 +17,7 @@ const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nna
 
 /// The throughput of `go/net` in each block, with a baseline of 100 000 requests/s.
 #[derive(Clone, Copy)]
-struct Made {
+pub(crate) struct Made {
     blocks: u32,
     rate: f64,
     connections: usize,
@@ -25,7 +25,7 @@ struct Made {
     kernel: &'static str,
 }
 
-const MADE: Made =
+pub(crate) const MADE: Made =
     Made { blocks: 6, rate: 80_000.0, connections: 64, cpu_model: "Model 1", kernel: "6.1.0" };
 
 /// Noise of two in a thousand, other in each block and for each entry.
@@ -33,7 +33,7 @@ const NOISE: [f64; 7] = [1.001, 0.999, 1.002, 0.998, 1.0, 1.001, 0.999];
 
 impl Made {
     /// Writes it as `wirebench run` does, into a folder of this name.
-    fn write(self, world: &World, name: &str) {
+    pub(crate) fn write(self, world: &World, name: &str) {
         let folder = world.path(name);
         fs::create_dir(&folder).unwrap();
         let rows = (0..).zip(ROWS);
@@ -65,7 +65,7 @@ impl Made {
 }
 
 /// A measurement of `rate` requests/s; all other figures are fixed.
-pub(crate) fn measured(rate: f64) -> Outcome {
+fn measured(rate: f64) -> Outcome {
     let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
     let load = LoadReport {
         requests_per_second: rate,

@@ -4,32 +4,15 @@
 use std::fs;
 
 use crate::{
-    compare::measured,
-    journals::{self, ROWS},
+    compare::MADE,
     load::served,
     world::{World, assert_has, entries},
 };
-
-const SUITE: &str = "description = \"An example.\"\nblocks = 4\n[[workload]]\nname = \"hello\"\n\
-                     scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
 
 /// The verdict of the conditions in a JSON result.
 fn verdict(json: &str) -> String {
     let value: serde_json::Value = serde_json::from_str(json).unwrap();
     value["gate"]["verdict"].as_str().unwrap_or_else(|| panic!("no gate in {value:#}")).to_owned()
-}
-
-/// A world with the result of a run, in which `go/net` answers 80 000 requests/s.
-fn with_result() -> World {
-    let world = World::new();
-    let cells = (0..4).flat_map(|block| ROWS.map(|row| (block, row)));
-    let runs = cells.map(|(block, row)| {
-        let rate = if row.0 == "go/net" { 80_000.0 } else { 100_000.0 };
-        journals::run(block, row, "hello", measured(rate + f64::from(block)))
-    });
-    fs::create_dir(world.path("result")).unwrap();
-    journals::write(&world.path("result"), journals::start(SUITE), runs);
-    world
 }
 
 #[test]
@@ -66,7 +49,8 @@ fn a_load_fails_on_its_figures_and_on_those_of_named_requests() {
 
 #[test]
 fn what_could_never_fail_is_refused_before_anything_is_measured() {
-    let world = with_result();
+    let world = World::new();
+    MADE.write(&world, "result");
     let nothing = "http://127.0.0.1:9/";
     world.write("two.txt", "/a\n/b\n");
     let named = ["tune", "--server=true {port}", "--requests=two.txt"];

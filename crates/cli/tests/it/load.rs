@@ -2,7 +2,7 @@
 
 use crate::world::{Running, World, assert_has};
 use rustix::process::Signal;
-use std::{fs, path::PathBuf, time::Duration};
+use std::time::Duration;
 use wirebench_schema::load::{Interval, LoadReport, LoadResult, Phase};
 
 /// A built-in server behind `wirebench serve`, and its URL.
@@ -24,16 +24,11 @@ pub(crate) fn read(json: &str) -> LoadReport {
 #[test]
 fn a_file_of_requests_may_name_the_server_instead_of_a_url() {
     let (world, _server, url) = served("hello");
-    let write = |name: &str, text: &str| {
-        let path = world.path(name);
-        fs::write(&path, text).unwrap();
-        path.display().to_string()
-    };
-    let targets = write("targets.txt", &format!("GET {url}\n\nGET {url}?again\nX: y\n"));
+    let targets = world.write("targets.txt", format!("GET {url}\n\nGET {url}?again\nX: y\n"));
     let report = report(&world, &["-n", "100", "--requests", &targets]);
     assert_eq!((report.requests, report.errors.total()), (100, 0));
     assert_eq!(report.config.target.to_string(), url);
-    let paths = write("paths.txt", "/\n");
+    let paths = world.write("paths.txt", "/\n");
     let outcome = world.wirebench(&["load", "-n", "100", "--requests", &paths]).ended(2);
     assert_has(&outcome.stderr, &["paths.txt names no server: give its URL too, such as http://"]);
     world.wirebench(&["load", "-n", "100", "--requests", &paths, &url]).ended(0);
@@ -73,17 +68,9 @@ fn events_are_json_lines_with_the_report_last() {
     assert!(names.len() > others.len() && names.ends_with(&["report"]), "{names:?}");
 }
 
-/// A load with all files, and where they are.
-fn with_files(world: &World, arguments: &[&str]) -> (Vec<String>, [PathBuf; 3]) {
-    let paths = ["x.csv", "x.hgrm", "x.jsonl"].map(|name| world.path(name));
-    let options = ["--csv", "--hgrm", "--intervals"];
-    let mut words: Vec<String> = ["load", "--interval", "100ms"].map(str::to_owned).to_vec();
-    for (option, path) in options.iter().zip(&paths) {
-        words.extend([(*option).to_owned(), path.display().to_string()]);
-    }
-    words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    (words, paths)
-}
+/// A load with all files.
+const WITH_FILES: [&str; 5] =
+    ["load", "--interval=100ms", "--csv=x.csv", "--hgrm=x.hgrm", "--intervals=x.jsonl"];
 
 /// The value of a figure of one load.
 fn cell(csv: &str, figure: &str) -> String {
@@ -91,9 +78,8 @@ fn cell(csv: &str, figure: &str) -> String {
     line.unwrap().1.split(',').nth(1).unwrap().to_owned()
 }
 
-fn intervals(path: &PathBuf) -> Vec<Interval> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn intervals(world: &World) -> Vec<Interval> {
+    world.read("x.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -126,16 +112,14 @@ fn percentiles_of_ones_own_replace_those_of_wrk() {
 #[test]
 fn the_files_of_a_load_hold_what_it_prints() {
     let (world, _server, url) = served("echo");
-    let (words, [csv, hgrm, lines]) = with_files(&world, &["--json", "-d350ms", &url]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let outcome = world.wirebench(&words).ended(0);
-    let report = read(&outcome.stdout);
-    let row = fs::read_to_string(csv).unwrap();
+    let words = [&WITH_FILES[..], &["--json", "-d350ms", &url]].concat();
+    let report = read(&world.stdout(&words));
+    let row = world.read("x.csv");
     assert_eq!(cell(&row, "requests_per_second"), report.requests_per_second.to_string());
     let latency = report.latency.unwrap();
     assert_eq!(cell(&row, "latency_ns_p99"), latency.latency_ns_p99.to_string());
     assert!(row.contains(&format!(",{url},")), "{row}");
-    let table = fs::read_to_string(hgrm).unwrap();
+    let table = world.read("x.hgrm");
     assert!(table.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"));
     let last = table.lines().rfind(|line| !line.starts_with('#')).unwrap();
     let last: Vec<&str> = last.split_whitespace().collect();
@@ -146,7 +130,7 @@ fn the_files_of_a_load_hold_what_it_prints() {
     assert!(rows <= latency.count - bounds, "{table}");
     let is_whole = (last[1], rows) == ("1.000000000000", latency.count);
     assert_eq!(is_whole, bounds == 0, "{table}");
-    let intervals = intervals(&lines);
+    let intervals = intervals(&world);
     assert!(
         !intervals.is_empty() && intervals.iter().all(|interval| interval.phase == Phase::Window)
     );
@@ -157,12 +141,10 @@ fn the_files_of_a_load_hold_what_it_prints() {
 #[test]
 fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
     let (world, _server, url) = served("hello");
-    let (words, [csv, hgrm, lines]) = with_files(&world, &["-c2", "-d60s", &url]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut load = world.start(&words);
+    let mut load = world.start(&[&WITH_FILES[..], &["-c2", "-d60s", &url]].concat());
     load.first_line();
     // The first interval is over, so there is something to report.
-    world.wait_for_content(&lines);
+    world.wait_for_content(&world.path("x.jsonl"));
     load.signal(Signal::INT);
     // A terminal and a program may both send it.
     std::thread::sleep(Duration::from_millis(5));
@@ -170,22 +152,20 @@ fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
     let outcome = load.end();
     let parts = ["  Interrupted: the 1m test was stopped early", "  Caution: interrupted"];
     outcome.assert_prints(130, &parts);
-    assert!(fs::read_to_string(csv).unwrap().contains("interrupted: the window was "));
-    assert!(fs::read_to_string(hgrm).unwrap().contains("#[Mean "));
-    assert!(!intervals(&lines).is_empty());
+    assert!(world.read("x.csv").contains("interrupted: the window was "));
+    assert!(world.read("x.hgrm").contains("#[Mean "));
+    assert!(!intervals(&world).is_empty());
 }
 
 #[test]
 fn a_load_that_cannot_start_leaves_old_results_alone() {
     let world = World::new();
-    let (words, paths) = with_files(&world, &["-d30s", "tcp://127.0.0.1:1"]);
-    for path in &paths[1..] {
-        fs::write(path, "an old result").unwrap();
+    for name in ["x.hgrm", "x.jsonl"] {
+        world.write(name, "an old result");
     }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    world.wirebench(&words).ended(1);
-    for path in &paths[1..] {
-        assert_eq!(fs::read_to_string(path).unwrap(), "an old result");
+    world.wirebench(&[&WITH_FILES[..], &["-d30s", "tcp://127.0.0.1:1"]].concat()).ended(1);
+    for name in ["x.hgrm", "x.jsonl"] {
+        assert_eq!(world.read(name), "an old result");
     }
 }
 

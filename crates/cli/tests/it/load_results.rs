@@ -2,16 +2,15 @@
 
 use crate::{
     load::served,
-    world::{World, assert_has},
+    world::{World, assert_has, entries},
 };
-use std::{collections::BTreeSet, fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 use wirebench_schema::load::{BodyCheck, LoadConfig, LoadModel, LoadResult, Stop};
 
 /// A short load that writes a folder in `results`, and the folder.
 fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
     let results = world.path("results");
-    let parent = results.display().to_string();
-    let begin = ["load", "-c2", "-d350ms", "--interval", "100ms", "-o", &parent];
+    let begin = ["load", "-c2", "-d350ms", "--interval=100ms", "--output=results"];
     let before = entries(&results);
     let outcome = world.wirebench(&[&begin, arguments].concat()).ended(0);
     let mut new = entries(&results);
@@ -20,20 +19,10 @@ fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
     (outcome.stdout, new.remove(0))
 }
 
-fn entries(folder: &std::path::Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path()).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
 /// Two requests of the built-in server, as a file.
 fn requests(world: &World) -> String {
-    let path = world.path("api.jsonl");
-    fs::write(
-        &path,
-        "{\"path\": \"/\", \"name\": \"home\"}\n{\"path\": \"/\", \"name\": \"<other>\"}\n",
-    )
-    .unwrap();
-    path.display().to_string()
+    let other = r#"{"path": "/", "name": "<other>"}"#;
+    world.write("api.jsonl", format!("{{\"path\": \"/\", \"name\": \"home\"}}\n{other}\n"))
 }
 
 #[test]
@@ -77,13 +66,10 @@ fn a_folder_has_the_result_the_machine_and_a_page_and_report_shows_it() {
         world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
     }
     let json = world.stdout(&["report", &folder, "--json"]);
-    let alone = world.path("alone.json");
-    fs::write(&alone, &json).unwrap();
-    let alone = alone.display().to_string();
+    let alone = world.write("alone.json", &json);
     world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
-    let pictures = world.path("pictures").display().to_string();
     world
-        .wirebench(&["report", &folder, "--svg", &pictures])
+        .wirebench(&["report", &folder, "--svg=pictures"])
         .assert_prints(0, &["latency-by-percentile.svg"]);
 }
 
@@ -143,14 +129,10 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
 #[test]
 fn a_load_that_fails_leaves_no_folder_and_a_wrong_place_is_an_error_before_it() {
     let world = World::new();
-    let results = world.path("results");
-    let parent = results.display().to_string();
-    world.wirebench(&["load", "-o", &parent, "http://127.0.0.1:1/"]).ended(1);
-    assert_eq!(entries(&results), [""; 0].map(PathBuf::from));
-    let file = world.path("file");
-    fs::write(&file, "").unwrap();
-    let outcome =
-        world.wirebench(&["load", "-o", &file.display().to_string(), "http://127.0.0.1:1/"]);
+    world.wirebench(&["load", "--output=results", "http://127.0.0.1:1/"]).ended(1);
+    assert_eq!(entries(&world.path("results")), [""; 0].map(PathBuf::from));
+    let file = world.write("file", "");
+    let outcome = world.wirebench(&["load", "-o", &file, "http://127.0.0.1:1/"]);
     assert_has(&outcome.ended(1).stderr, &["file: "]);
 }
 
@@ -189,9 +171,7 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
     world
         .wirebench(&["compare", &old, &other, "--force"])
         .assert_prints(0, &["with --force despite"]);
-    let journal = world.path("runs.jsonl");
-    fs::write(&journal, "{\"record\":\"start\"}\n").unwrap();
-    let journal = journal.display().to_string();
+    let journal = world.write("runs.jsonl", "{\"record\":\"start\"}\n");
     for [a, b] in [[&old, &journal], [&journal, &old]] {
         let refused = format!(
             "{old} is a load and {journal} is not: compare two loads, or two results of `wirebench run`"

@@ -1,6 +1,6 @@
 //! `wirebench report` on a journal that was written by hand: no server is started.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 use wirebench_schema::journal::{IdleMeasurement, Outcome};
 
 use crate::{
@@ -13,7 +13,7 @@ const SUITE: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nna
                      scenario = \"hello\"\nphases = [\"idle\"]\nconnections = 8\nduration = \"1s\"\n";
 
 /// Six blocks of three rows, whose truth is known, in a file of `world`.
-fn written(world: &World) -> PathBuf {
+fn written(world: &World) -> &'static str {
     let start = journals::start(SUITE);
     let cells = (0..start.blocks).flat_map(|block| ROWS.map(|row| (block, row)));
     let runs = cells.map(|(block, row)| {
@@ -22,7 +22,8 @@ fn written(world: &World) -> PathBuf {
         let noise = 1.0 + f64::from((block * 2 + row.1) % 5) / 1000.0;
         journals::run(block, row, "silence", silent(bytes * noise))
     });
-    journals::write(world.folder.path(), start, runs)
+    journals::write(world.folder.path(), start, runs);
+    "runs.jsonl"
 }
 
 /// An idle measurement with this many bytes for each connection.
@@ -45,7 +46,6 @@ fn silent(bytes: f64) -> Outcome {
 fn a_journal_is_shown_as_text_and_markdown() {
     let world = World::new();
     let path = written(&world);
-    let path = path.to_str().unwrap();
     for (options, begin, part) in [
         (
             &[][..],
@@ -65,7 +65,6 @@ fn a_journal_is_shown_as_text_and_markdown() {
 fn figures_are_printed_for_spreadsheets_and_trackers_and_at_most_one_form_is_chosen() {
     let world = World::new();
     let path = written(&world);
-    let path = path.to_str().unwrap();
     let csv = world.stdout(&["report", path, "--format=csv"]);
     assert!(
         csv.starts_with("suite,started,label,revision,load,request,") && csv.lines().count() > 4
@@ -91,7 +90,7 @@ fn the_newest_result_has_a_name_and_its_folder_is_named_where_there_is_none() {
     let newer = world.path("target/wirebench/2026-03-01-101010-quick-2");
     for folder in [&older, &newer] {
         fs::create_dir_all(folder).unwrap();
-        fs::copy(written(&world), folder.join("runs.jsonl")).unwrap();
+        fs::copy(world.path(written(&world)), folder.join("runs.jsonl")).unwrap();
     }
     let (older, newer) = (older.to_str().unwrap(), newer.to_str().unwrap());
     let compared = world.stdout(&["compare", older, "latest"]);
@@ -105,7 +104,6 @@ fn the_newest_result_has_a_name_and_its_folder_is_named_where_there_is_none() {
 fn a_result_is_shown_with_another_baseline_another_order_and_fewer_rows() {
     let world = World::new();
     let path = written(&world);
-    let path = path.to_str().unwrap();
     let entries = |options: &[&str]| -> Vec<String> {
         let text = world.stdout(&[&["report", path, "--json"], options].concat());
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -141,7 +139,6 @@ fn a_result_is_shown_with_another_baseline_another_order_and_fewer_rows() {
 fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
     let world = World::new();
     let path = written(&world);
-    let path = path.to_str().unwrap();
     assert_eq!(world.stdout(&["report", path, "--archive", "kept"]), "kept\n");
     let shown = |result| world.stdout(&["report", result, "--format=markdown"]);
     assert_eq!(shown("kept"), shown(path));
@@ -158,10 +155,9 @@ fn an_archive_shows_what_the_result_shows_and_is_not_overwritten() {
 fn a_document_gets_the_result_between_its_markers() {
     let world = World::new();
     let path = written(&world);
-    let (path, file) = (path.to_str().unwrap(), world.path("README.md"));
     let begin = "<!-- wirebench: begin -->\n";
     let end = "<!-- wirebench: end -->\n";
-    fs::write(&file, format!("above\n{begin}old\n{end}below\n")).unwrap();
+    world.write("README.md", format!("above\n{begin}old\n{end}below\n"));
     let command = ["report", path, "--format=markdown", "--splice", "README.md"];
     assert_eq!(world.stdout(&command), "");
     let expected = |options: &str, body: &str| {
@@ -170,14 +166,14 @@ fn a_document_gets_the_result_between_its_markers() {
     };
     let markdown = world.stdout(&["report", path, "--format=markdown"]);
     let text = expected("--format=markdown ", &markdown);
-    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(world.read("README.md"), text);
     world.stdout(&command);
-    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(world.read("README.md"), text);
     world.stdout(&["report", path, "--splice", "README.md"]);
     let page = world.stdout(&["report", path]);
     let text = expected("", &format!("```text\n{page}```"));
-    assert_eq!(fs::read_to_string(&file).unwrap(), text);
-    fs::write(&file, "no markers\n").unwrap();
+    assert_eq!(world.read("README.md"), text);
+    world.write("README.md", "no markers\n");
     let rows: [&[&str]; 7] = [
         &[".", "--format=markdown", "--splice", "README.md"],
         &[".", "--splice", "absent.md"],
@@ -188,7 +184,7 @@ fn a_document_gets_the_result_between_its_markers() {
         &[".", "--metric", "cpu", "--json"],
     ];
     golden::assert_refusals(&world, "report", &rows);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "no markers\n");
+    assert_eq!(world.read("README.md"), "no markers\n");
 }
 
 /// The verbs that read the result at `path`.
@@ -216,7 +212,7 @@ fn a_journal_without_end_and_a_damaged_description_of_the_machine_are_refused() 
     }
     world.wirebench(&["run", "--resume", &folder]).assert_refused(2, &[": not a regular file"]);
     fs::remove_file(place("result/runs.jsonl")).unwrap();
-    fs::rename(written(&world), place("result/runs.jsonl")).unwrap();
+    fs::rename(world.path(written(&world)), place("result/runs.jsonl")).unwrap();
     for text in ["{", "\u{0}", "[]"] {
         fs::write(place("result/environment.json"), text).unwrap();
         for words in readers(&folder) {
@@ -236,21 +232,19 @@ fn a_journal_without_end_and_a_damaged_description_of_the_machine_are_refused() 
 fn journals_that_were_put_together_are_refused() {
     let world = World::new();
     let path = written(&world);
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.repeat(2)).unwrap();
-    for words in &readers(path.to_str().unwrap())[..1] {
-        world.wirebench(words).assert_refused(2, &["line 21 of the journal repeats line 1: "]);
-    }
+    world.write(path, world.read(path).repeat(2));
+    let repeats = "line 21 of the journal repeats line 1: ";
+    world.wirebench(&["report", path]).assert_refused(2, &[repeats]);
 }
 
 #[test]
 fn a_closed_standard_output_is_an_error_of_every_verb_that_prints() {
     let world = World::new();
-    let path = written(&world).display().to_string();
+    let path = written(&world);
     let lines =
         "report PATH/report PATH --json/compare PATH PATH --format csv/list/completions bash";
     for words in lines.split('/') {
-        let script = format!("exec \"$0\" {} >&-", words.replace("PATH", &path));
+        let script = format!("exec \"$0\" {} >&-", words.replace("PATH", path));
         let output = std::process::Command::new("sh")
             .args(["-c", &script])
             .arg(program())
@@ -280,9 +274,8 @@ fn foreign_text_in_a_journal_stays_text_in_every_form() {
         };
         ROWS.map(|row| journals::run(block, row, name, outcome(row)))
     });
-    let path = journals::write(world.folder.path(), start, runs.collect::<Vec<_>>());
-    let path = path.to_str().unwrap();
-    let shown = |option: &str| world.stdout(&["report", path, option]);
+    journals::write(world.folder.path(), start, runs.collect::<Vec<_>>());
+    let shown = |option: &str| world.stdout(&["report", "runs.jsonl", option]);
     let options = "--no-redact --explain --format=markdown --format=csv --format=html --json";
     for option in options.split(' ') {
         let text = shown(option);

@@ -4,7 +4,7 @@
 //! anything with.
 
 use std::{
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
@@ -22,6 +22,8 @@ const REPLY: &[u8] =
 const WARM_AFTER: Duration = Duration::from_millis(1500);
 /// Connections that `takes-few` has at once.
 pub(crate) const FEW: usize = 20;
+/// The file that `hangs-up-after-` makes when it closes a silent connection.
+pub(crate) const HUNG_UP: &str = "hung-up";
 /// The mode of a process of `forks`.
 const CHILD: &str = "child";
 /// When `dies` ends, after its first request.
@@ -29,7 +31,7 @@ const LIFE: Duration = Duration::from_millis(300);
 
 /// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
 /// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets`, `api`, `closes` and,
-/// with milliseconds behind, `closes-after-`.
+/// with milliseconds behind, `closes-after-` and `hangs-up-after-`.
 pub(crate) fn command(mode: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let environment = match mode {
@@ -102,13 +104,19 @@ fn talk(mut stream: TcpStream, mode: &str) -> std::io::Result<()> {
     if mode == "api" {
         return crate::requests::api(&stream);
     }
-    if let Some(silence) = mode.strip_prefix("closes-after-") {
+    let mut closing = ["closes-after-", "hangs-up-after-"].iter();
+    if let Some(silence) = closing.find_map(|it| mode.strip_prefix(it)) {
         let silence = Duration::from_millis(silence.parse().map_err(std::io::Error::other)?);
         stream.set_read_timeout(Some(silence))?;
     }
     let mut bytes = [0; 4096];
     loop {
-        let length = stream.read(&mut bytes)?;
+        let read = stream.read(&mut bytes);
+        let is_silent = read.as_ref().is_err_and(|it| it.kind() == ErrorKind::WouldBlock);
+        if is_silent && mode.starts_with("hangs-up") {
+            std::fs::write(HUNG_UP, "")?;
+        }
+        let length = read?;
         if length == 0 {
             return Ok(());
         }
