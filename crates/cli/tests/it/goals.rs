@@ -13,14 +13,10 @@ fn run(world: &World, arguments: &[&str]) -> wirebench_schema::journal::Journal 
 }
 
 #[test]
-fn a_budget_ends_a_run_after_whole_blocks_and_never_before_the_first() {
+fn a_budget_ends_a_run_after_a_whole_block_and_a_larger_one_continues_it() {
     let world = World::new();
-    let journal = run(&world, &["--blocks", "50", "--budget", "1ms"]);
+    let journal = run(&world, &["--blocks", "7", "--budget", "1ms"]);
     assert_eq!((journal.runs.len(), journal.end.unwrap().reason), (3, EndReason::Budget));
-    let world = World::new();
-    let journal = run(&world, &["--blocks", "7", "--budget", "4s"]);
-    assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
-    assert_eq!(journal.runs.len() % 3, 0, "whole blocks");
     // The blocks that were planned are made when there is more time; the plan stays.
     let folder = world.results();
     let resume = ["run", "--resume", folder.to_str().unwrap()];
@@ -78,10 +74,6 @@ fn a_precision_is_gone_after_in_whole_pairs_of_blocks_and_at_least_four() {
         // A machine that is too busy for it.
         reason => assert_eq!(reason, EndReason::Budget),
     }
-    // Nothing is ever known this well, and the time ends it.
-    let world = World::new();
-    let journal = run(&world, &["--precision", "0.0001%", "--budget", "6s"]);
-    assert_eq!(journal.end.unwrap().reason, EndReason::Budget);
 }
 
 #[test]

@@ -150,13 +150,6 @@ fn a_failed_run_is_a_record_and_the_others_go_on() {
 }
 
 #[test]
-fn a_server_that_ends_at_once_is_a_finding_and_not_a_hang() {
-    let world = World::new();
-    let outcome = world.wirebench(&run(&["--server", "ls {port}"])).ended(1);
-    assert!(outcome.stdout.contains("the server ended with exit code 2"), "{outcome:#?}");
-}
-
-#[test]
 fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
     let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
