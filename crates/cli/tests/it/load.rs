@@ -1,6 +1,9 @@
 //! `wirebench load` against real servers.
 
-use crate::world::{Running, World, assert_has};
+use crate::{
+    servers,
+    world::{Running, World, assert_has},
+};
 use rustix::process::Signal;
 use std::time::Duration;
 use wirebench_schema::load::{Interval, LoadReport, LoadResult, Phase};
@@ -205,31 +208,33 @@ fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
 }
 
 #[test]
-fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
-    let world = World::new();
-    let url = format!("http://{}/", crate::servers::forgetful_server());
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
-    outcome.assert_prints(0, &["  Errors: ", "  Caution: "]);
-    assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
-}
-
-#[test]
-fn a_load_most_of_whose_requests_failed_is_not_valid() {
-    let world = World::new();
+fn failures_among_replies_are_reported_and_the_load_succeeds_or_not_by_their_number() {
     let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nok";
-    let url = format!("http://{}/", crate::servers::failing_server(12, busy));
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", &url]);
-    outcome.assert_prints(3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
     let failed = "of 100 requests failed, so rate and latency are those of a minority";
-    outcome.assert_refused(3, &["error: not valid: ", failed]);
-}
-
-#[test]
-fn a_load_that_gave_up_has_failed_and_says_so() {
-    let world = World::new();
-    let url = format!("http://{}/", crate::servers::falling_silent_server(50));
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
-    outcome.assert_prints(1, &["  Caution: gave up: no reply came for three timeouts"]);
-    assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
-    assert!(outcome.stderr.starts_with("error: gave up: no reply came for three timeouts, so "));
+    let rows: [(_, _, i32, &[&str], &[&str]); 3] = [
+        (servers::forgetful_server(), "-n10", 0, &["  Errors: "], &[" of 10 requests failed"]),
+        (
+            servers::failing_server(12, busy),
+            "-n100",
+            3,
+            &["Latency of 5xx ", "Non-2xx or 3xx responses: "],
+            &["error: not valid: ", failed],
+        ),
+        (
+            servers::falling_silent_server(50),
+            "-n100",
+            1,
+            &["gave up: no reply came for three timeouts"],
+            &["error: gave up: no reply came for three timeouts, so "],
+        ),
+    ];
+    for (address, count, code, stdout, stderr) in rows {
+        let url = format!("http://{address}/");
+        let words = ["load", "-c1", "-t1", count, "--timeout=200ms", &url];
+        let outcome = World::new().wirebench(&words);
+        outcome.assert_prints(code, stdout);
+        assert_has(&outcome.stdout, &["  Caution: "]);
+        assert_has(&outcome.stderr, stderr);
+        assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
+    }
 }

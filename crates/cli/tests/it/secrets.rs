@@ -39,11 +39,6 @@ fn tattle(mut stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-fn write(world: &World, name: &str, text: &str) -> String {
-    world.write(name, text);
-    name.to_owned()
-}
-
 /// JSON lines, with secrets in queries, names, header lines, bodies and expectations.
 const LINES: &str = include_str!("secrets.jsonl");
 /// URLs with and without credentials, as vegeta has its targets.
@@ -71,21 +66,19 @@ fn no_output_of_a_load_has_a_secret_that_the_server_gives_back_without_its_name(
 fn search_loads(world: &World, address: &str, code: Option<i32>) {
     let url = format!("http://{address}/");
     let here = |text: &str| text.replace("ADDRESS", address);
-    let lines = write(world, "api.jsonl", LINES);
-    let targets = write(world, "targets.txt", &here(TARGETS));
-    let archive = write(world, "archive.har", &here(ARCHIVE));
-    let body = write(world, "body.json", "{\"token\": \"hush25\"}");
+    world.write("api.jsonl", LINES);
+    world.write("targets.txt", here(TARGETS));
+    world.write("archive.har", here(ARCHIVE));
+    world.write("body.json", "{\"token\": \"hush25\"}");
     let path = format!("{url}users/7?session_token=hush26");
-    let words = write(world, "words.txt", "hush49\nhush51\n");
-    let (chosen, header) = (
-        format!("{url}users/8?token={{choose:{words}}}"),
-        format!("X-Auth-Token: {{choose:{words}}}"),
-    );
+    world.write("words.txt", "hush49\nhush51\n");
+    let chosen = format!("{url}users/8?token={{choose:words.txt}}");
+    let header = "X-Auth-Token: {choose:words.txt}";
     let loads: [&[&str]; 7] = [
-        &["--requests", &lines, &url],
-        &["--requests", &targets],
-        &["--requests", &archive],
-        &["--method", "POST", "--body-file", &body, &url],
+        &["--requests", "api.jsonl", &url],
+        &["--requests", "targets.txt"],
+        &["--requests", "archive.har"],
+        &["--method", "POST", "--body-file", "body.json", &url],
         &[
             "-H",
             "Authorization: Bearer hush27",
@@ -93,7 +86,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
             &path,
         ],
         &["--method", "POST", "-H", "token: hush30", "--body", "pin=1&secret=hush31 hush32", &url],
-        &["-H", &header, &chosen],
+        &["-H", header, &chosen],
     ];
     let mut shown = Vec::new();
     for (number, load) in loads.iter().enumerate() {
@@ -140,8 +133,8 @@ fn no_output_of_a_run_has_a_secret() {
     let world = World::new();
     let api = servers::command("api");
     let program = api.strip_suffix(" {port}").unwrap();
-    write(&world, "srv.sh", &format!("exec {program} \"$1\"\n"));
-    write(&world, "api.jsonl", LINES.lines().next().unwrap());
+    world.write("srv.sh", format!("exec {program} \"$1\"\n"));
+    world.write("api.jsonl", LINES.lines().next().unwrap());
     let server = |words: &str| format!("env {words} --listen redis://ann:hush41@h/0");
     let a = server(
         "TOKEN=hush34 'DB_PASSWORD=hush35 hush36' sh srv.sh {port} --api-key hush37 --auth=hush38 --user bob:hush48",
@@ -158,7 +151,7 @@ fn no_output_of_a_run_has_a_secret() {
     assert_read(&world, &folder, "kept", &mut shown);
     shown.push(world.wirebench(&["compare", &folder, &folder, "--format=html"]));
     shown.push(world.wirebench(&["compare", &folder, "kept", "--json"]));
-    write(&world, "tell.sh", "echo \"$TOKEN and $2 are not known\" >&2\nexit 1\n");
+    world.write("tell.sh", "echo \"$TOKEN and $2 are not known\" >&2\nexit 1\n");
     let telling = ["run", "--server", "env TOKEN=hush46 sh tell.sh {port} --auth=hush47"];
     shown.push(world.wirebench(&[&telling[..], &short, &["-o", "telling"]].concat()).ended(1));
     shown.push(world.wirebench(&[

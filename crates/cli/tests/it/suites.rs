@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use wirebench_schema::{
     journal::{Counts, Generator, Outcome},
     scenario::Scenario,
-    suite::{Column, PublishedFigures, Scale, Suite},
+    suite::{PublishedFigures, Scale, Suite},
 };
 
 pub(crate) const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
@@ -56,26 +56,6 @@ fn the_suites_of_documents_ask_for_what_the_documents_did() {
     assert_eq!(shape("restinio"), (1, 6, 1, 0));
     assert_eq!(shape("zab"), (30, 2, 1, 0));
     assert_eq!(shape("httpbench"), (4, 23, 10, 0));
-}
-
-#[test]
-fn ratios_of_published_figures_are_those_of_their_documents() {
-    // The document's own percentages follow from its rates.
-    let restinio = figures("restinio");
-    let base = "cpp/asio:single".parse().unwrap();
-    for (variant, _) in &restinio.tables[0].rows {
-        let ratio = restinio.ratio("hello", variant, &base, Column::RequestsPerSecond).unwrap();
-        let percent = restinio.figure("hello", variant, Column::RequestsPerSecondPercent).unwrap();
-        assert!((ratio * 100.0 - percent).abs() < 0.01, "{variant}: {ratio} {percent}");
-    }
-    let (zab, asio) = ("cpp/zab".parse().unwrap(), "cpp/asio:threads".parse().unwrap());
-    for (workload, column, expected) in [
-        ("rps-c200-b512", Column::RequestsPerSecond, 1.722),
-        ("large-c20", Column::MegabytesPerSecond, 1.193),
-    ] {
-        let ratio = figures("zab").ratio(workload, &zab, &asio, column).unwrap();
-        assert!((ratio - expected).abs() < 0.0005, "{workload}: {ratio}");
-    }
 }
 
 /// A suite that repeats a document and names entries of which one is not there.
