@@ -1,6 +1,8 @@
 //! Values on the command line: durations, counts, sizes, rates, percentiles, lists of CPUs and of
 //! addresses, headers. Errors say how to write one.
 
+pub(crate) mod lists;
+
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 use wirebench_experiment::cohort::FEWEST_INSTANCES;
 use wirebench_schema::{
@@ -177,18 +179,22 @@ pub(crate) use wirebench_schema::{
 };
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use expect_test::expect_file;
     use std::fmt::Debug;
 
-    /// The message of `parse` for each of the wrong `values`.
-    pub(crate) fn refusals<T: Debug>(
+    /// The messages of `parse` for the wrong `values`, each wording once.
+    pub(super) fn refusals<T: Debug>(
         parse: impl Fn(&str) -> Result<T, String>,
         values: &[&str],
     ) -> String {
-        let row = |value: &&str| format!("{value:?}\n  {}\n", parse(value).unwrap_err());
-        values.iter().map(row).collect()
+        let wording = |value: &str| {
+            let message = parse(value).unwrap_err();
+            message.replace(&format!("`{value}`"), "`VALUE`")
+        };
+        let groups = values.chunk_by(|one, other| wording(one) == wording(other));
+        groups.map(|group| format!("{group:?}\n  {}\n", wording(group[0]))).collect()
     }
 
     #[test]
@@ -205,6 +211,8 @@ pub(crate) mod tests {
             refusals(cpu_list, &["3-1"]),
             refusals(header, &["a"]),
             refusals(number::<u32>, &["9G"]),
+            refusals(positive_count::<u32>, &["0"]),
+            refusals(budget, &["0s", "soon"]),
             refusals(instances, &["2"]),
             refusals(precision, &numbers),
             refusals(rate_curve, &["0.0005", "0x", "5k:x", "1//2", "1,2"]),

@@ -167,7 +167,10 @@ mod tests {
         for line in pages.iter().flat_map(|page| page.lines()) {
             assert!(line.chars().count() <= 80, "{line}");
         }
-        expect_file!["../../tests/golden/unit/doctor.txt"].assert_eq(&pages.join("\n\n"));
+        let problems = by_effect(&findings, 80);
+        let [brief, details] = pages.each_ref().map(|it| it.strip_prefix(&problems).unwrap());
+        let text = format!("{problems}----{brief}\n----{details}");
+        expect_file!["../../tests/golden/unit/doctor.txt"].assert_eq(&text);
         assert!(page(&findings[..1], false, 80).starts_with("no problem\n\nfine\n"));
     }
 }

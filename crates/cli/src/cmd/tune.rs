@@ -2,7 +2,6 @@
 //! it keeps an objective. It builds, places and verifies like `run`; what follows is a sweep or a
 //! search.
 
-mod lists;
 mod search;
 mod sweep;
 
@@ -45,7 +44,7 @@ use crate::{
     live::{interrupt::Interrupt, progress::Reporter},
     preparation::ready,
     request_options::{OwnOptions, set_requests},
-    value::{self, List},
+    value::{self, List, lists},
 };
 
 /// The load of a search, but for workers, connections and rate.

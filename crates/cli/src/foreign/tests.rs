@@ -97,15 +97,9 @@ fn the_options_in_the_tables_of_the_manual_exist_and_those_of_other_tools_have_a
 #[test]
 fn words_of_other_tools_are_answered_with_those_of_this_one() {
     let url = "http://127.0.0.1:8080/";
-    let lines: [&[&str]; 27] = [
-        &["load", "--http2", url],
+    let lines: [&[&str]; 20] = [
         &["load", "-k", url],
-        &["load", "-m", "POST", url],
-        &["load", "-D", "FILE", url],
-        &["load", "-T", "text/plain", url],
-        &["load", "-s", "script.lua", url],
         &["load", "-o", "out.csv", url],
-        &["load", "-o", "json", url],
         &["load", "-t", "5s", url],
         &["load", "-d", "{\"a\":1}", url],
         &["load", "-p", "body.json", url],
@@ -117,7 +111,6 @@ fn words_of_other_tools_are_answered_with_those_of_this_one() {
         &["list", "--html"],
         &["versions", "--csv"],
         &["load", "--html", url],
-        &["load", "-d1s", "-n5", url],
         &["ab", "-n", "100", "-c", "10", url],
         &["rn"],
         &["attack"],

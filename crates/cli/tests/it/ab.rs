@@ -3,6 +3,7 @@
 
 use crate::{
     golden,
+    servers::null_server,
     world::{ENTRY, Outcome, World, program},
 };
 use std::{
@@ -13,11 +14,6 @@ use wirebench_schema::{
     journal::{Counts, EndReason, Journal, Procedure},
     suite::Phase,
 };
-
-/// The built-in server as a command line of the user's, in a scenario.
-fn null_server(scenario: &str) -> String {
-    format!("{} null-server epoll {scenario} {{host}} {{port}} {{workers}}", program().display())
-}
 
 /// Visits and windows as short as they can be.
 pub(crate) const SHORT: [&str; 10] = [
@@ -39,7 +35,7 @@ fn ab(world: &World, sides: [&str; 2], arguments: &[&str]) -> Outcome {
 }
 
 fn same(world: &World, arguments: &[&str]) -> Outcome {
-    let server = null_server("hello");
+    let server = null_server("epoll", "hello");
     ab(world, [&server, &server], arguments).ended(0)
 }
 
@@ -97,7 +93,7 @@ fn the_rate_is_found_and_three_cohorts_are_made_whatever_the_budget() {
 #[test]
 fn the_plan_says_which_differences_are_found_by_the_scatter_of_the_result_before() {
     let world = World::new();
-    let server = null_server("hello");
+    let server = null_server("epoll", "hello");
     let sides = ["--a", &server, "--b", &server, "--budget=6s"];
     let loud: Vec<&str> = SHORT.into_iter().filter(|it| *it != "-q").chain(sides).collect();
     let finds = || {
@@ -171,7 +167,7 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
     ];
     for (cpu_ns, cohorts, verdict, judged, code) in rows {
         let world = World::scripted(&format!("5000 hello\n{cpu_ns} echo"));
-        let sides = [null_server("hello"), null_server("echo")];
+        let sides = [null_server("epoll", "hello"), null_server("epoll", "echo")];
         let sides = ["ab", "--a", &sides[0], "--b", &sides[1], "-c2", "--workers=1"];
         let cohorts = format!("--cohorts={cohorts}");
         let conditions = ["--no-verify", &cohorts, "--fail-if=cpu > +30%", "--json", "-q"];
@@ -183,25 +179,15 @@ fn a_gate_fails_exactly_when_the_difference_is_beyond_it_for_certain() {
         let folder = world.results().display().to_string();
         let judged = ["report", &folder, "--fail-if=cpu > +30%", "--json", "--junit=x.xml"];
         assert_eq!(world.wirebench(&judged).ended(code).stdout, outcome.stdout);
-        let xml = fs::read_to_string(world.folder.path().join("x.xml")).unwrap();
+        let xml = world.read("x.xml");
         assert!(xml.contains("name=\"wirebench report\""), "{xml}");
     }
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
-    let world = World::new();
-    let server = null_server("hello");
-    let gate = ["--cohorts=1", "--fail-if=cpu > +3%", "--junit=nowhere/x.xml"];
-    let outcome = ab(&world, [&server, &server], &gate).ended(2);
-    assert!(outcome.stderr.contains("--junit `nowhere/x.xml` cannot be written"), "{outcome:#?}");
-    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
-}
-
-#[test]
 fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
     let world = World::new();
-    let (right, wrong) = (null_server("hello"), null_server("echo"));
+    let (right, wrong) = (null_server("epoll", "hello"), null_server("epoll", "echo"));
     let sides = ["ab", "--a", &right, "--b", &wrong, "-d50ms", "--steady=0s", "-c2", "-q"];
     let outcome = world.wirebench(&[&sides[..], &["--fail-if=cpu > +3%"]].concat()).ended(1);
     let reason = "not measured: A was not run; B fails `reply-exact` in hello: ";
@@ -217,7 +203,7 @@ fn a_server_that_answers_wrongly_is_refused_and_nothing_is_measured() {
 #[test]
 fn what_was_interrupted_has_a_verdict_and_goes_on() {
     let world = World::new();
-    let server = null_server("hello");
+    let server = null_server("epoll", "hello");
     let sides = ["--a", &server, "--b", &server, "--cohorts=4"];
     let running = world.start(&[&SHORT, &sides[..]].concat());
     let folder = world.wait_for_records("run", 4).display().to_string();
@@ -260,32 +246,17 @@ fn a_command_that_names_its_variant_gets_its_name_on_either_side() {
     let entry = ENTRY.replace("command = [\"no-such-server\", \"{port}\"]", &run);
     let variants = "[[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\n";
     let world = World::new().with_entry("c/x", &(entry + variants));
-    ab(&world, ["c/x:two", &null_server("hello")], &["--cohorts=1"]).ended(0);
-    let refused = ab(&world, [&null_server("hello"), "c/x:one"], &["--cohorts=1"]).ended(1);
+    ab(&world, ["c/x:two", &null_server("epoll", "hello")], &["--cohorts=1"]).ended(0);
+    let refused =
+        ab(&world, [&null_server("epoll", "hello"), "c/x:one"], &["--cohorts=1"]).ended(1);
     assert!(refused.stderr.contains("exit code 1 before it was ready"), "{refused:#?}");
-}
-
-#[test]
-fn messages_of_an_echo_are_as_long_as_was_asked_for() {
-    let world = World::that_sends();
-    let server = null_server("echo");
-    let process = "--procedure=process";
-    let options = ["--scenario=echo", "--payload=2KiB", "--rate=500", "--blocks=1", process];
-    ab(&world, [&server, &server], &options).ended(0);
-    let journal = world.journal();
-    assert_eq!(journal.start.workloads[0].payload_bytes, 2048);
-    for load in journal.runs.iter().filter_map(|run| Some(&run.outcome.measured()?.load)) {
-        assert_eq!(load.config.payload_bytes, 2048);
-        // A reply may lie across an edge of the window.
-        assert!(load.bytes_received + 2 * 2048 >= load.requests * 2048, "{load:#?}");
-    }
 }
 
 #[test]
 fn commands_have_folders_of_their_own() {
     let world = World::new();
     for side in ["base", "head"] {
-        let folder = world.folder.path().join(side);
+        let folder = world.path(side);
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(program(), folder.join("server")).unwrap();
     }
@@ -302,10 +273,10 @@ fn commands_have_folders_of_their_own() {
 
 #[test]
 fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
-    let server = null_server("hello");
+    let server = null_server("epoll", "hello");
     let good = ["--a", server.as_str(), "--b", server.as_str()];
     let long = format!("--name={}", "x".repeat(300));
-    let rows: [&[&str]; 30] = [
+    let rows: [&[&str]; 26] = [
         &["--a", "x {port}"],
         &["--server", "./x {port}"],
         &["--old", "HEAD"],
@@ -323,21 +294,17 @@ fn nonsense_is_refused_with_the_next_step_and_nothing_is_left_behind() {
         &[&good[..], &["--phase=saturate", "--rate=5"]].concat(),
         &[&good[..], &["--rate=5", "--fail-if=throughput < -3%"]].concat(),
         &[&good[..], &["--precision=1%", "--cohorts=4"]].concat(),
-        &[&good[..], &["--fail-if=cpu"]].concat(),
         &[&good[..], &["--metric=switches"]].concat(),
         &[&good[..], &["--metric=ready", "--procedure=process"]].concat(),
         &["--a", "builtin/epoll", "--b", "http://127.0.0.1:1/", "--metric=ready"],
         &[&good[..], &["--name=A", "--name=A"]].concat(),
-        &[&good[..], &["--name=A", "--name=a b"]].concat(),
         &[&good[..], &["--name=x/y", "--name=x-y"]].concat(),
         &[&good[..], &[&long]].concat(),
-        &[&good[..], &["--budget=0s"]].concat(),
         &[&good[..], &["--old=HEAD"]].concat(),
         &[&good[..], &["--payload=4KiB"]].concat(),
         &[&good[..], &["--scenario=echo", "--payload=0"]].concat(),
-        &[&good[..], &["--scenario=echo", "--payload=4KB"]].concat(),
     ];
     let world = World::new();
     golden::assert_refusals(&world, "ab", &rows);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }

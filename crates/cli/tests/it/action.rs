@@ -3,13 +3,10 @@
 
 use crate::{
     forge::Forge,
-    world::{World, result_in},
+    world::{World, repository, result_in},
 };
 use saphyr::{LoadableYamlNode as _, Yaml};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path, process::Output};
 
 /// What a workflow gives the action: servers that every machine has, and little load.
 const ARGUMENTS: &str = "--a=wirebench null-server epoll hello 127.0.0.1 {port} 1\n\
@@ -28,10 +25,6 @@ esac
 last="${*: -1}"
 cp "${last#body=@}" comment-5
 "#;
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
 
 fn text(node: &Yaml<'_>, key: &str) -> Option<String> {
     node.as_mapping_get(key).and_then(Yaml::as_str).map(str::to_owned)
@@ -74,6 +67,16 @@ impl Action {
         Self { inputs: inputs.collect(), steps: steps.collect() }
     }
 
+    fn step(&self, name: &str) -> &Step {
+        self.steps.iter().find(|it| it.name == name).unwrap()
+    }
+
+    /// Runs a step with these inputs.
+    fn output(&self, forge: &Forge<'_>, name: &str, given: &[(&str, &str)]) -> Output {
+        let step = self.step(name);
+        forge.output(&step.script, &self.variables(step, given))
+    }
+
     /// The variables of a step, as a forge computes them from `given` inputs and the defaults.
     fn variables(&self, step: &Step, given: &[(&str, &str)]) -> Vec<(String, String)> {
         let value = |expression: &str| {
@@ -113,7 +116,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
         let variables = action.variables(step, &[("arguments", ARGUMENTS)]);
         forge.carry_out(&step.name, &step.script, &variables);
     }
-    let result = result_in(&world.folder.path().join("wirebench-results"));
+    let result = result_in(&world.path("wirebench-results"));
     let report = fs::read_to_string(result.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let summary = fs::read_to_string(&forge.summary).unwrap();
@@ -124,7 +127,7 @@ fn the_steps_of_the_action_leave_a_result_and_a_summary() {
     assert_eq!(forge.output_of("verdict").as_deref(), report["verdict"].as_str());
     assert_eq!(forge.output_of("result").as_deref(), report["gate"]["verdict"].as_str());
     assert_eq!(forge.output_of("key").unwrap().rsplit('-').next().map(str::len), Some(16));
-    let comment = fs::read_to_string(world.folder.path().join("comment-5")).unwrap();
+    let comment = world.read("comment-5");
     assert_eq!(comment, format!("<!-- wirebench: wirebench -->\n{summary}"));
     world.wait_for_silence();
 }
@@ -134,15 +137,14 @@ fn the_verdict_of_a_run_is_that_of_its_conditions() {
     let action = Action::read();
     let world = World::new();
     let forge = Forge::new(&world);
-    let step = |name: &str| action.steps.iter().find(|it| it.name == name).unwrap();
-    let (measure, show) = (step("measure"), step("show the report"));
+    let show = action.step("show the report");
     let arguments = "builtin/epoll\nbuiltin/io_uring\n--scenario=hello\n--phase=saturate\n--cohorts=1\n-d=100ms\n\
                      --steady=0s\n-c=2\n--no-verify\n--no-pin\n";
     let judged = format!("{arguments}--fail-if=memory > 1B\n");
     let mut heading = "FAILED";
     for (arguments, folder) in [(judged.as_str(), "judged"), (arguments, "plain")] {
         let given = [("verb", "run"), ("arguments", arguments), ("results", folder)];
-        let output = forge.output(&measure.script, &action.variables(measure, &given));
+        let output = action.output(&forge, "measure", &given);
         // A busy machine may leave too few valid runs, and so no figure that violates the condition.
         let is_open = String::from_utf8_lossy(&output.stdout).contains("\nNOT PASSED: ");
         let (code, result, verdict) = match (folder, is_open) {
@@ -170,10 +172,9 @@ fn a_comment_is_made_once_and_then_replaced() {
     let world = World::new();
     let forge = Forge::new(&world);
     forge.add_program("gh", GH);
-    let file = |name: &str| world.folder.path().join(name);
-    let step = action.steps.iter().find(|it| it.name.starts_with("comment")).unwrap();
+    let file = |name: &str| world.path(name);
     let run = || {
-        let output = forge.output(&step.script, &action.variables(step, &[("token", "x")]));
+        let output = action.output(&forge, "comment on the pull request", &[("token", "x")]);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
@@ -199,13 +200,10 @@ fn a_packaged_program_is_used_instead_of_a_build() {
     let action = Action::read();
     let world = World::new();
     let forge = Forge::new(&world);
-    let step = action.steps.iter().find(|it| it.name == "install wirebench").unwrap();
-    let program = world.folder.path().join("packaged");
-    fs::write(&program, "#!/bin/sh\necho wirebench 9\n").unwrap();
-    let name = program.display().to_string();
+    let name = world.write("packaged", "#!/bin/sh\necho wirebench 9\n");
     let run = |digest: &str| {
         let given = [("program", name.as_str()), ("program-sha256", digest)];
-        forge.output(&step.script, &action.variables(step, &given))
+        action.output(&forge, "install wirebench", &given)
     };
     let output = run("");
     assert_eq!((output.status.code(), output.stdout), (Some(0), b"wirebench 9\n".to_vec()));
@@ -221,15 +219,13 @@ fn warnings_and_the_exit_code_of_the_verb_reach_the_forge() {
     let action = Action::read();
     let world = World::new();
     let forge = Forge::new(&world);
-    let measure = action.steps.iter().find(|it| it.name == "measure").unwrap();
-    fs::remove_file(world.folder.path().join("programs/wirebench")).unwrap();
+    fs::remove_file(world.path("programs/wirebench")).unwrap();
     for (code, result) in [(0, "passed"), (1, "failed"), (3, "not-valid"), (4, "violated")] {
         let script = format!(
             "#!/bin/sh\necho ::add-mask::page\necho 'warning: 5% short' >&2\necho ::set-output::x >&2\nexit {code}\n"
         );
         forge.add_program("wirebench", &script);
-        let output =
-            forge.output(&measure.script, &action.variables(measure, &[("arguments", "x")]));
+        let output = action.output(&forge, "measure", &[("arguments", "x")]);
         assert_eq!(output.status.code(), Some(code));
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let token = said.lines().next().unwrap().strip_prefix("::stop-commands::").unwrap();
@@ -248,21 +244,20 @@ fn the_action_refuses_other_verbs_and_fails_as_the_verb_does() {
     let action = Action::read();
     let world = World::new();
     let forge = Forge::new(&world);
-    let measure = action.steps.iter().find(|it| it.name == "measure").unwrap();
     let run = |verb, arguments| {
         let given = [("verb", verb), ("arguments", arguments)];
-        let output = forge.output(&measure.script, &action.variables(measure, &given));
+        let output = action.output(&forge, "measure", &given);
         (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
     let refused = "error: verb must be ab or run, not 'setup; true'\n".to_owned();
     assert_eq!(run("setup; true", ""), (Some(2), refused));
     let (code, said) = run("run", "--no-such-option=$(touch injected)");
     assert!(code == Some(2) && said.contains("--no-such-option"), "{code:?}: {said}");
-    assert!(!world.folder.path().join("injected").exists());
+    assert!(!world.path("injected").exists());
     // Nothing was measured, so there is nothing to show, although an older result is there.
-    fs::create_dir_all(world.folder.path().join("wirebench-results/old")).unwrap();
-    fs::write(world.folder.path().join("wirebench-results/old/runs.jsonl"), "").unwrap();
-    let show = action.steps.iter().find(|it| it.name == "show the report").unwrap();
+    fs::create_dir_all(world.path("wirebench-results/old")).unwrap();
+    world.write("wirebench-results/old/runs.jsonl", "");
+    let show = action.step("show the report");
     forge.carry_out(&show.name, &show.script, &action.variables(show, &[]));
     assert!(!forge.summary.exists());
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::{
     io::Write,
-    net::{SocketAddr, TcpListener},
+    net::{TcpListener, TcpStream},
 };
 
 pub(crate) const SUITE: &str = "description = \"An example.\"\nblocks = 1\n[[workload]]\nname = \"a\"\n\
@@ -42,7 +42,7 @@ fn a_wrong_description_is_named_with_its_file_before_anything_is_built_or_measur
         .with_suite("key.toml", &SUITE.replace("connections", "conections"))
         .with_suite("base.toml", &format!("baseline = \"builtin/epol\"\n{SUITE}"))
         .with_suite("paper.toml", &published.replace("blocks", servers));
-    std::fs::create_dir(world.folder.path().join("suites/published")).unwrap();
+    std::fs::create_dir(world.path("suites/published")).unwrap();
     let world = world.with_suite("published/paper.toml", "[[table]]\nsection = 5\n");
     let commands: [&[&str]; 9] = [
         &["list", "c/x"],
@@ -56,7 +56,7 @@ fn a_wrong_description_is_named_with_its_file_before_anything_is_built_or_measur
         &["run", "paper", "--dry-run"],
     ];
     golden::assert_refused_commands(&world, "descriptions", &commands);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]
@@ -79,21 +79,16 @@ fn an_unknown_name_gets_the_nearest_one_or_all_that_there_are() {
 fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
     let url = "http://127.0.0.1:1/";
-    let rows: [&[&str]; 32] = [
+    let rows: [&[&str]; 26] = [
         &["-c", "0", url],
-        &["-d", "10x", url],
         &["-d", "0s", url],
         &["-t", "4", "-c", "2", url],
         &["tcp://localhost"],
         &["localhost:8080"],
         &["ftp://localhost:21/"],
-        &["-H", "nonsense", url],
         &["-d", "1s", "-n", "5", url],
         &["--ltency", url],
         &["--engine", "iouring", url],
-        &["--percentiles", "50,101", url],
-        &["-R", "1k,2k", url],
-        &["--source", "127.0.0", url],
         &["--source", "127.0.0.9-127.0.0.2", url],
         &["-R", "5", "--delay", "1ms", url],
         &["--poisson", url],
@@ -109,7 +104,6 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
         &["--ca=x", "tcp://h:1"],
         &["--method=GET", "tcp://h:1"],
         &["--source=127.0.0.2", "unix:/x"],
-        &["--rate", "0.0005", url],
         &["--config", "nowhere"],
         &["--config", "."],
     ];
@@ -119,11 +113,11 @@ fn loads_that_cannot_be_meant_are_refused_with_the_next_step() {
 #[test]
 fn a_result_is_not_written_to_a_pipe_and_a_folder_has_no_body() {
     let world = World::new();
-    let pipe = world.folder.path().join("pipe");
+    let pipe = world.path("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let url = "http://127.0.0.1:1/";
-    std::fs::create_dir(world.folder.path().join("folder")).unwrap();
+    std::fs::create_dir(world.path("folder")).unwrap();
     let commands: [&[&str]; 9] = [
         &["load", "--csv", "-", url],
         &["load", "--hgrm", "-", url],
@@ -152,21 +146,10 @@ fn a_port_on_which_nothing_listens_is_said_at_once() {
     }
 }
 
-/// A server that says `greeting` to everyone and closes.
-fn greeter(greeting: &'static [u8]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let _ = stream.unwrap().write_all(greeting);
-        }
-    });
-    address
-}
-
 #[test]
 fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
-    let place = greeter(b"SSH-2.0-OpenSSH_9.2\r\n");
+    let greet = |mut stream: TcpStream| _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n");
+    let place = crate::servers::in_threads("127.0.0.1".parse().unwrap(), greet);
     let outcome = World::new().wirebench(&["load", "-d", "30s", &format!("http://{place}/")]);
     let expected = format!(
         "{place} answers, but not with HTTP/1.1: the reply starts with \"SSH-2.0-OpenSSH_9.2\"; \
@@ -178,30 +161,22 @@ fn a_port_that_answers_no_http_is_said_with_what_it_answered() {
 #[test]
 fn runs_that_cannot_be_meant_are_refused_with_the_next_step() {
     let world = World::new();
-    let rows: [&[&str]; 24] = [
+    let rows: [&[&str]; 16] = [
         &["--precision", "0"],
         &["--budget", "0s"],
-        &["--budget", "soon"],
         &["--copies", "0"],
         &["--copies", "1000"],
-        &["--phase", "costs"],
         &["--rate", "500"],
-        &["--phase", "cost", "--rate", "0"],
         &["--phase", "cost", "--delay", "1ms"],
         &["--phase", "idle", "--silent", "0"],
         &["--phase", "idle", "--pipeline", "2"],
         &["--phase", "idle", "-n", "5"],
         &["--cohorts", "until-decided"],
-        &["--steady", "a while"],
         &["builtin/epoll", "--copies", "1", "--scale", "smoke", "--precision", "1%"],
-        &["--server", "./no-such-server {port}"],
-        &["--server", "./my-server"],
         &["--server", "./my-server {prot}"],
         &["--blocks", "0"],
-        &["-c", "0"],
         &["--no-pin", "--server-cpus", "0"],
         &["smoke", "--scale", "paper"],
-        &["--scale", "papr"],
         &["builtin/epoll", "--generator", "hey", "--scenario", "echo"],
     ];
     golden::assert_refusals(&world, "run", &rows);

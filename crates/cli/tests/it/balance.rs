@@ -1,6 +1,5 @@
 //! A server in a cohort that does a part of its work when no visit counts it.
 
-use std::fs;
 use wirebench_schema::journal::ReasonKind;
 
 use crate::{
@@ -44,7 +43,7 @@ while True:
 fn work_outside_the_visits_is_reported() {
     let with_server = || {
         let world = World::that_sends();
-        fs::write(world.folder.path().join("defers.py"), DEFERS).unwrap();
+        world.write("defers.py", DEFERS);
         world
     };
     let options = ["--server", "python3 defers.py {port}", "--blocks=1"];

@@ -123,7 +123,7 @@ fn a_process_that_joins_the_server_on_its_port_during_the_load_leaves_no_figures
 fn runs_of_forks(modes: &[&str], visit: &str) -> Vec<(String, Measurement)> {
     let with_server = || {
         let world = World::that_sends();
-        fs::write(world.folder.path().join("forks.py"), FORKS).unwrap();
+        world.write("forks.py", FORKS);
         world
     };
     let server =

@@ -1,12 +1,9 @@
 //! Cohorts from start to end: what they write down, and what one server may do without harm to the
 //! others. Servers that misbehave are scripts of a few lines. What figures mean is tested elsewhere.
 
-use expect_test::expect_file;
 use rustix::process::Signal;
 use std::{
     collections::BTreeSet,
-    fs,
-    os::unix::fs::PermissionsExt,
     time::{Duration, Instant},
 };
 use wirebench_schema::journal::{
@@ -14,8 +11,9 @@ use wirebench_schema::journal::{
 };
 
 use crate::{
-    compare, journals,
-    world::{Outcome as Ended, World, program},
+    compare::MADE,
+    servers,
+    world::{Outcome as Ended, World, assert_has, program, write_program},
 };
 
 /// What a run without any visit says.
@@ -44,10 +42,6 @@ const MIXED: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\n\
                      [[workload]]\nname = \"count\"\nscenario = \"hello\"\nconnections = 4\n\
                      requests = 200\n";
 
-/// What journals of before are about.
-const SATURATED: &str = "description = \"An example.\"\nblocks = 6\n[[workload]]\nname = \"hello\"\n\
-                         scenario = \"hello\"\nconnections = 64\nduration = \"200ms\"\n";
-
 /// A process of it spins all the time.
 const SPINS: &str = "(while :; do :; done) &\n\
                      exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
@@ -62,44 +56,12 @@ const ENDS_AT_CONTINUE: &str = "WIREBENCH null-server epoll hello 127.0.0.1 $1 1
 const STARTS_LATE: &str = "(timeout 0.25 sh -c 'while :; do :; done'; exec sleep 1000) &\n\
                            exec WIREBENCH null-server epoll hello 127.0.0.1 $1 1\n";
 
-/// Answers as often as its second argument says, and then ends itself with SIGKILL. It closes a connection
-/// that is silent for a second, or for its third argument, and writes a file then.
-const SERVER: &str = r#"
-import itertools, os, socket, sys, threading
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!"
-replies = itertools.count()
-def talk(connection):
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.settimeout(float((sys.argv[3:] or [1])[0]))
-    try:
-        while connection.recv(4096):
-            connection.sendall(REPLY)
-            if next(replies) == int(sys.argv[2]):
-                os.kill(os.getpid(), 9)
-    except TimeoutError:
-        open("hung-up", "w").write("once\n")
-    except OSError:
-        pass
-    connection.close()
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    threading.Thread(target=talk, args=listener.accept()[:1], daemon=True).start()
-"#;
-
 /// A world with this shell script as `./my-server`.
 fn with_script(text: &str) -> World {
     let world = World::new();
-    let path = world.folder.path().join("my-server");
+    let path = world.path("my-server");
     let text = text.replace("WIREBENCH", &program().display().to_string());
-    fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    world
-}
-
-/// A world with [`SERVER`].
-fn with_server() -> World {
-    let world = World::that_sends();
-    fs::write(world.folder.path().join("server.py"), SERVER).unwrap();
+    write_program(path, format!("#!/bin/sh\n{text}"));
     world
 }
 
@@ -226,12 +188,12 @@ fn loads_over_equal_connections_share_instances_and_the_others_have_their_own_pr
 
 #[test]
 fn a_server_that_dies_in_a_cohort_takes_no_figures_of_others_along() {
-    let arguments = ["--server", "python3 server.py {port} 20", "--blocks=1"];
-    let (world, outcome) = undisturbed(with_server, &arguments);
+    let server = servers::command("dies");
+    let arguments = ["--server", &server, "--name=mine", "--blocks=1", "--visit=200ms"];
+    let (world, outcome) = undisturbed(World::that_sends, &arguments);
     assert_eq!(outcome.code, Some(1), "{outcome:#?}");
     let journal = world.journal();
-    assert_failed(&journal, "own/python3", "the server ended with signal 9");
-    assert_failed(&journal, "own/python3", "during the cohort");
+    assert_failed(&journal, "own/mine", "the server ended with exit code 3 during the cohort");
     assert_baseline_is_measured(&journal);
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);
     world.wait_for_silence();
@@ -281,14 +243,14 @@ fn ctrl_c_in_a_cohort_keeps_whole_cohorts_and_resume_makes_the_others() {
 #[test]
 fn idle_connections_that_the_server_closes_are_made_again_and_count_for_nothing() {
     // Each visit of another server is longer than the connections may be silent.
-    let options =
-        ["--server", "python3 server.py {port} 100000000 0.5", "--blocks=1", "--visit=600ms"];
-    let (world, outcome) = undisturbed(with_server, &options);
+    let server = servers::command("hangs-up-after-500");
+    let options = ["--server", &server, "--name=mine", "--blocks=1", "--visit=600ms"];
+    let (world, outcome) = undisturbed(World::that_sends, &options);
     outcome.ended(0);
-    let closed = world.folder.path().join("hung-up").exists();
+    let closed = world.path(servers::HUNG_UP).exists();
     assert!(closed, "the server closed no connection, so nothing was tested");
     let journal = world.journal();
-    for (run, measured) in measured(&journal, "own/python3") {
+    for (run, measured) in measured(&journal, "own/mine") {
         assert_eq!((measured.visits.len(), measured.load.errors.total()), (2, 0), "{run:#?}");
         assert_eq!(measured.load.connections_made, 4, "{run:#?}");
         let wrong =
@@ -349,25 +311,21 @@ fn a_server_that_still_starts_is_not_taken_for_one_that_never_rests() {
 fn a_journal_from_before_there_were_cohorts_is_shown_and_compared() {
     let world = World::new();
     for name in ["old", "newer"] {
-        let folder = world.folder.path().join(name);
-        fs::create_dir(&folder).unwrap();
-        let start = journals::start(SATURATED);
-        let cells = (0..start.blocks).flat_map(|block| journals::ROWS.map(|row| (block, row)));
-        let runs = cells.map(|(block, row)| {
-            let rate = 100_000.0 + f64::from((block * 2 + row.1) % 5) * 100.0;
-            journals::run(block, row, "hello", compare::measured(rate))
-        });
-        let path = journals::write(&folder, start, runs);
-        let text = fs::read_to_string(&path).unwrap();
+        MADE.write(&world, name);
+        let journal = format!("{name}/runs.jsonl");
+        let text = world.read(&journal);
         let older = text.replace("\"procedure\":\"process\",\"margin\":null,", "");
         assert!(older != text, "{text}");
         for word in ["procedure", "margin", "visits", "instance"] {
             assert!(!older.contains(word), "{word} is in {older}");
         }
-        fs::write(path, older).unwrap();
+        world.write(journal, older);
     }
     let text = world.stdout(&["report", "old"]) + &world.stdout(&["compare", "old", "newer"]);
-    expect_file!["../golden/report/before-cohorts.txt"].assert_eq(&text);
+    assert_has(
+        &text,
+        &["\nhello: CPU us/request   saturated\n", " compared: no significant change"],
+    );
 }
 
 #[test]
@@ -379,6 +337,6 @@ fn a_cohort_that_needs_too_many_files_is_refused_before_anything_is_started() {
     let refused = limited(&["--procedure=cohorts", "--dry-run"]);
     let parts = ["400 connections to each of 3 servers", "may have 600", "give -c at most 17"];
     refused.assert_refused(2, &parts);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
     limited(&["--procedure=process", "--dry-run"]).ended(0);
 }

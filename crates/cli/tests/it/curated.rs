@@ -3,34 +3,25 @@
 
 use expect_test::expect_file;
 use serde_json::Value;
-use std::{
-    fs,
-    os::unix,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, os::unix, path::PathBuf, process::Command};
 
-use crate::world::{World, entries};
+use crate::world::{World, entries, repository};
 
 const README: &str = "README.md";
 const BEGIN: &str = "<!-- wirebench report ";
 const INDEX: &str = "results/README.md";
 const CONCLUSIONS: &str = "## conclusions of the document:";
 
-fn project() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
-
 /// A world with a link to the results.
 fn world() -> World {
     let world = World::new();
-    unix::fs::symlink(project().join("results"), world.folder.path().join("results")).unwrap();
+    unix::fs::symlink(repository().join("results"), world.path("results")).unwrap();
     world
 }
 
 #[test]
 fn tables_and_pictures_of_the_results_are_up_to_date() {
-    let (world, project) = (world(), project());
+    let (world, project) = (world(), repository());
     let sessions = entries(&project.join("results")).into_iter().filter(|it| it.is_dir());
     let results: Vec<PathBuf> =
         sessions.flat_map(|it| entries(&it)).filter(|it| it.is_dir()).collect();
@@ -44,7 +35,7 @@ fn tables_and_pictures_of_the_results_are_up_to_date() {
         if !kept.is_empty() {
             world.stdout(&["report", relative, "--svg", "pictures"]);
         }
-        let pictures = world.folder.path().join("pictures");
+        let pictures = world.path("pictures");
         for picture in kept {
             let made = pictures.join(picture.file_name().unwrap());
             expect_file![&picture].assert_eq(&fs::read_to_string(made).unwrap());
@@ -67,7 +58,7 @@ fn with_parts(index: &str) -> String {
         let (text, rest) = part.rsplit_once("<!-- ").unwrap();
         let (name, _) = rest.split_once(" -->").unwrap();
         let (result, heading) = name.split_once(": ").unwrap();
-        let report = project().join("results").join(result).join("report.md");
+        let report = repository().join("results").join(result).join("report.md");
         let report = fs::read_to_string(report).unwrap();
         let section = section(&report, heading);
         filled += &format!("{text}<!-- {name} -->\n\n{section}\n\n<!-- end -->");
@@ -77,9 +68,9 @@ fn with_parts(index: &str) -> String {
 
 #[test]
 fn the_index_of_results_has_the_conclusions_of_all_documents() {
-    let index = fs::read_to_string(project().join(INDEX)).unwrap();
-    expect_file![project().join(INDEX)].assert_eq(&with_parts(&index));
-    let readme = fs::read_to_string(project().join(README)).unwrap();
+    let index = fs::read_to_string(repository().join(INDEX)).unwrap();
+    expect_file![repository().join(INDEX)].assert_eq(&with_parts(&index));
+    let readme = fs::read_to_string(repository().join(README)).unwrap();
     for document in ["async-bench", "go-uring", "restinio", "zab", "httpbench"] {
         let mark = format!("/{document}: {CONCLUSIONS} -->");
         assert_eq!(index.matches(&mark).count(), 1, "{document}");
@@ -111,12 +102,12 @@ fn older(journal: &str) -> String {
 #[test]
 fn a_stored_result_is_read_with_what_the_program_knows_of_its_document() {
     let world = World::new();
-    let stored = project().join("results/2026-11-27-amd-epyc-2-cpus/restinio/runs.jsonl.gz");
+    let stored = repository().join("results/2026-11-27-amd-epyc-2-cpus/restinio/runs.jsonl.gz");
     let journal = Command::new("zcat").arg(stored).output().unwrap().stdout;
-    fs::create_dir(world.folder.path().join("old")).unwrap();
-    let copy = world.folder.path().join("old/runs.jsonl");
+    fs::create_dir(world.path("old")).unwrap();
+    let copy = world.path("old/runs.jsonl");
     fs::write(copy, older(&String::from_utf8(journal).unwrap())).unwrap();
-    let report: Value = serde_json::from_str(&world.stdout(&["report", "old", "--json"])).unwrap();
+    let report: Value = world.json(&["report", "old", "--json"]);
     let rows = report["published"]["rows"].as_array().unwrap();
     let different = rows.iter().filter(|row| row["state"] == "different").count();
     assert_eq!((rows.len(), different), (6, 1));
@@ -126,12 +117,12 @@ fn a_stored_result_is_read_with_what_the_program_knows_of_its_document() {
 
 #[test]
 fn the_readme_has_a_result_as_it_is() {
-    let (world, project) = (world(), project());
+    let (world, project) = (world(), repository());
     let readme = fs::read_to_string(project.join(README)).unwrap();
     let (_, command) = readme.split_once(BEGIN).unwrap();
     let (result, _) = command.split_once(' ').unwrap();
     assert!(result.starts_with("results/"), "{result}");
-    let copy = world.folder.path().join(README);
+    let copy = world.path(README);
     fs::write(&copy, &readme).unwrap();
     world.stdout(&["report", result, "--splice", README]);
     expect_file![project.join(README)].assert_eq(&fs::read_to_string(copy).unwrap());

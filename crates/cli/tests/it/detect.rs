@@ -6,7 +6,7 @@ use wirebench_schema::journal::Journal;
 
 /// The run with all servers, whose folder is not that of the calibration.
 fn detection(world: &World) -> Journal {
-    let results = entries(&world.folder.path().join("target/wirebench"));
+    let results = entries(&world.path("target/wirebench"));
     let mut journals =
         results.iter().filter(|it| it.join("runs.jsonl").is_file()).map(|it| read(it));
     journals.find(|it| it.start.suite == "detect").unwrap()
@@ -67,7 +67,7 @@ fn one_cpu_is_refused_before_anything_starts() {
     command.args(["-c", &cpu]).arg(program()).args(["doctor", "--detect"]);
     command.current_dir(world.folder.path());
     Running::of(command).end().assert_refused(2, &["error: --detect needs two CPUs"]);
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]

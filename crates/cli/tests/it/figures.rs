@@ -1,8 +1,8 @@
 //! The examples of `docs/figures.md` with a real result.
 
-use crate::world::World;
+use crate::world::{World, repository};
 use serde_json::Value;
-use std::{fs, path::Path, process::Command};
+use std::{fs, process::Command};
 
 /// The script of the manual.
 fn script() -> &'static str {
@@ -14,11 +14,11 @@ fn script() -> &'static str {
 #[test]
 #[ignore = "needs pandas for Debian's Python"]
 fn the_script_of_the_manual_prints_the_figures_of_a_result_with_pandas() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let result = root.join("results/2026-11-26-amd-epyc-2-cpus/quick").display().to_string();
+    let result =
+        repository().join("results/2026-11-26-amd-epyc-2-cpus/quick").display().to_string();
     let world = World::new();
     let file = |name: &str, text: &str| {
-        let path = world.folder.path().join(name);
+        let path = world.path(name);
         fs::write(&path, text).unwrap();
         path
     };

@@ -16,7 +16,7 @@ fn list(world: &World, arguments: &[&str], env: &[(&str, &str)]) -> (Option<i32>
     command.arg("list").args(arguments).current_dir(world.folder.path());
     command.env_remove("SUDO_UID").env_remove("WIREBENCH_PROJECT").envs(env.iter().copied());
     let output = command.output().unwrap();
-    let ran = world.folder.path().join("entries/c/x/ran");
+    let ran = world.path("entries/c/x/ran");
     let has_run = fs::remove_file(ran).is_ok();
     let message = world.without_places(&String::from_utf8(output.stderr).unwrap());
     let message = message.replace("project: PROJECT\n", "");
@@ -25,7 +25,7 @@ fn list(world: &World, arguments: &[&str], env: &[(&str, &str)]) -> (Option<i32>
 
 fn world() -> World {
     let world = World::new().with_entry("c/x", &format!("{ENTRY}{PROBE}"));
-    fs::create_dir_all(world.folder.path().join("target/wirebench")).unwrap();
+    fs::create_dir_all(world.path("target/wirebench")).unwrap();
     world
 }
 
@@ -41,7 +41,7 @@ fn commands_of_another_users_project_do_not_run_as_root() {
     for part in ["", "entries", "suites", "target", "target/wirebench"] {
         let world = world();
         assert_eq!(list(&world, &[], &[]), (Some(0), String::new(), true), "{part}");
-        give_away(&world.folder.path().join(part));
+        give_away(&world.path(part));
         let (code, message, has_run) = list(&world, &[], &[]);
         assert!(code == Some(2) && !has_run, "{part}: {code:?} {has_run} {message}");
         messages += &message;
@@ -53,7 +53,7 @@ fn commands_of_another_users_project_do_not_run_as_root() {
 #[ignore = "needs root"]
 fn a_link_to_another_users_folder_is_resolved_as_root() {
     let (world, elsewhere) = (world(), tempfile::tempdir().unwrap());
-    let (entries, theirs) = (world.folder.path().join("entries"), elsewhere.path().join("theirs"));
+    let (entries, theirs) = (world.path("entries"), elsewhere.path().join("theirs"));
     fs::rename(&entries, &theirs).unwrap();
     std::os::unix::fs::symlink(&theirs, &entries).unwrap();
     assert_eq!(list(&world, &[], &[]).0, Some(0));
@@ -66,7 +66,7 @@ fn a_link_to_another_users_folder_is_resolved_as_root() {
 #[ignore = "needs root"]
 fn a_project_that_is_named_is_trusted_as_root() {
     let world = world();
-    give_away(&world.folder.path().join("entries"));
+    give_away(&world.path("entries"));
     let folder = world.folder.path().display().to_string();
     assert_eq!(list(&world, &["--project", "."], &[]), (Some(0), String::new(), true));
     let named = [("WIREBENCH_PROJECT", folder.as_str())];
@@ -84,7 +84,7 @@ fn a_project_that_is_named_is_trusted_as_root() {
 fn an_entry_of_another_user_below_ones_own_is_listed_with_the_reason_as_root() {
     for part in ["", "entry.toml", "helper"] {
         let world = world();
-        let entry = world.folder.path().join("entries/c/x");
+        let entry = world.path("entries/c/x");
         fs::write(entry.join("helper"), "").unwrap();
         assert_eq!(list(&world, &[], &[]), (Some(0), String::new(), true), "{part}");
         let part = entry.join(part);
@@ -103,14 +103,14 @@ fn a_cached_program_that_another_user_can_replace_does_not_run_as_root() {
     let build = "[[build]]\ncommand = [\"cp\", \"/bin/true\", \"{build}/server\"]\n";
     let entry = ENTRY.replace("no-such-server", "{build}/server") + build;
     let world = World::new().with_entry("c/x", &entry);
-    let folder = world.folder.path().join("target/wirebench/build/c/x/default");
+    let folder = world.path("target/wirebench/build/c/x/default");
     let server = folder.join("server");
     assert!(world.stdout(&["build", "c/x"]).contains("built in"));
     assert!(world.stdout(&["build", "c/x"]).contains("up to date"));
     fs::copy("/bin/false", &server).unwrap();
     assert!(world.stdout(&["build", "c/x"]).contains("built in"));
     assert_eq!(fs::read(&server).unwrap(), fs::read("/bin/true").unwrap());
-    for part in [&server, &folder, &world.folder.path().join("target/wirebench/build")] {
+    for part in [&server, &folder, &world.path("target/wirebench/build")] {
         give_away(part);
         let outcome = world.wirebench(&["build", "c/x"]);
         outcome.assert_refused(2, &["belongs to uid 65534", "Remove it"]);
@@ -158,7 +158,7 @@ fn the_cache_of_another_user_is_not_used_outside_a_checkout_as_root() {
 #[ignore = "needs root"]
 fn a_result_of_another_user_is_not_resumed_as_root() {
     let world = World::new();
-    let folder = world.folder.path().join("result");
+    let folder = world.path("result");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("runs.jsonl"), "").unwrap();
     let resume = || world.wirebench(&["run", "--resume", "result"]);

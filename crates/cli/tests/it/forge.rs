@@ -1,13 +1,8 @@
 //! Runs the scripts of a workflow's steps in the shell that a forge uses.
 
-use crate::world::{ONE_STATE, PATIENCE, World, program};
+use crate::world::{ONE_STATE, PATIENCE, World, program, repository, write_program};
 use assert_cmd::Command;
-use std::{
-    fs,
-    os::unix::fs::{PermissionsExt as _, symlink},
-    path::{Path, PathBuf},
-    process::Output,
-};
+use std::{fs, os::unix::fs::symlink, path::PathBuf, process::Output};
 
 /// Runs scripts in the folder of `world`, with wirebench among the programs.
 pub(crate) struct Forge<'a> {
@@ -33,9 +28,7 @@ impl<'a> Forge<'a> {
 
     /// Puts a program of this name among the others.
     pub(crate) fn add_program(&self, name: &str, script: &str) {
-        let path = self.world.folder.path().join("programs").join(name);
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(self.world.path("programs").join(name), script);
     }
 
     /// What the steps so far wrote to `GITHUB_OUTPUT`, the last value of each name.
@@ -53,7 +46,7 @@ impl<'a> Forge<'a> {
         let mut command = Command::new("bash");
         command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&file);
         command.current_dir(folder).env("PATH", &self.path);
-        let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../action");
+        let action = repository().join("action");
         command.env("GITHUB_ACTION_PATH", action).env("RUNNER_TEMP", folder);
         command.env("GITHUB_OUTPUT", &self.outputs).env("GITHUB_PATH", &self.paths);
         command.env("GITHUB_REPOSITORY", "owner/name");

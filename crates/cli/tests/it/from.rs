@@ -21,6 +21,12 @@ fn url() -> String {
     format!("http://{}/", crate::servers::falling_silent_server(u32::MAX))
 }
 
+/// Sends a signal to one of [`World::processes`].
+fn signal(process: &str, signal: Signal) {
+    let pid = process.split(' ').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
 /// What a load prints. Where other tests run, generators may begin too far apart, which it says then.
 pub(crate) fn loaded(world: &World, arguments: &[&str]) -> String {
     let outcome = world.wirebench(arguments);
@@ -46,7 +52,7 @@ fn two_generators_make_one_load_and_are_copied_once() {
     assert!(report.requests > 0 && report.thread_cpu_ns.len() == 2, "{report:?}");
     let copies: Vec<_> = ["a", "b"]
         .iter()
-        .flat_map(|host| entries(&world.folder.path().join(host).join("wirebench/agents")))
+        .flat_map(|host| entries(&world.path(host).join("wirebench/agents")))
         .collect();
     assert_eq!(copies.len(), 2, "{copies:?}");
     let times = || copies.iter().map(|it| it.metadata().unwrap().modified().unwrap());
@@ -93,8 +99,7 @@ fn a_generator_that_is_killed_ends_the_load_with_its_name() {
         mine.into_iter().filter(|it| it.ends_with(" agent ")).collect()
     };
     world.wait(|| (agents().len() >= 2).then_some(()));
-    let pid = agents()[0].split(' ').next().unwrap().parse().unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    signal(&agents()[0], Signal::KILL);
     let outcome = load.end().ended(1);
     let named = ["a", "b"].map(|host| {
         format!("error: {host}: the load generator ended without a report (signal: 9 (SIGKILL))\n")
@@ -111,8 +116,7 @@ fn a_generator_that_is_stopped_ends_the_load_within_ten_seconds() {
         world.start(&["load", "--from", "a", "--carrier", &carrier, "-c4", "-d60s", &url()]);
     assert!(load.first_line().starts_with("Running 1m test"));
     let agent = || world.processes().into_iter().find(|it| it.ends_with(" agent ")).unwrap();
-    let pid = Pid::from_raw(agent().split(' ').next().unwrap().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    signal(&agent(), Signal::STOP);
     let stopped = Instant::now();
     let outcome = load.end();
     assert!(stopped.elapsed().as_secs() < 10, "{:?}", stopped.elapsed());
@@ -176,7 +180,7 @@ fn a_run_takes_its_load_from_elsewhere_in_cohorts_and_in_processes() {
         let outcome =
             run(&["--address=127.0.0.1", "--procedure", procedure, "--output", procedure]);
         outcome.assert_reported();
-        let journal = read(&result_in(&world.folder.path().join(procedure)));
+        let journal = read(&result_in(&world.path(procedure)));
         let measured = journal.runs.iter().filter_map(|run| match &run.outcome {
             Outcome::Measured(measured) => Some((run, measured)),
             // Where several tests run, an agent may be so late that a visit says nothing.
@@ -209,12 +213,11 @@ fn a_generator_that_dies_fails_its_visit_and_the_suite_goes_on() {
     let carrier = carrier(&world);
     let words = "run own --from a,b --address 127.0.0.1 --no-pin --no-verify -o out --carrier";
     let run = world.start(&words.split(' ').chain([&*carrier]).collect::<Vec<_>>());
-    let out = world.folder.path().join("out");
+    let out = world.path("out");
     world.wait(|| entries(&out).iter().any(|it| records(it, "run") > 0).then_some(()));
     let is_agent = |it: &String| it.ends_with(" agent ") && it.contains("/b/wirebench/");
     let agent = world.wait(|| world.processes().into_iter().find(is_agent));
-    let pid = Pid::from_raw(agent.split(' ').next().unwrap().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    signal(&agent, Signal::KILL);
     run.end().ended(1);
     let journal = read(&result_in(&out));
     assert_eq!(journal.end.unwrap().reason, EndReason::Complete);

@@ -216,9 +216,9 @@ fn generators_on_two_hosts_load_a_server_on_a_third_over_ssh_with_hosts() {
     assert!(report.error_examples.is_empty() && report.requests > 0, "{report:?}");
     // A host key that is not known, as after a new installation.
     let other = carrier.replace("/client", "/strict");
-    let client = fs::read_to_string(world.folder.path().join("ssh/client")).unwrap();
+    let client = world.read("ssh/client");
     let strict = client.replace("ssh/known", "ssh/none");
-    fs::write(world.folder.path().join("ssh/strict"), strict).unwrap();
+    world.write("ssh/strict", strict);
     let outcome =
         world.wirebench(&["load", "--from", "g1", "--carrier", &other, "-d1s", &url]).ended(1);
     assert!(outcome.stderr.starts_with("error: g1: "), "{outcome:#?}");
@@ -289,13 +289,13 @@ fn a_suite_that_ssh_starts_on_one_host_takes_its_load_from_two_others_with_hosts
         command.args(&ssh[1..]);
         let outcome = Running::of(command).end();
         outcome.assert_reported();
-        let journal = read(&result_in(&world.folder.path().join("out")));
+        let journal = read(&result_in(&world.path("out")));
         assert_eq!(journal.end.as_ref().unwrap().reason, EndReason::Complete);
         assert_eq!(journal.runs.len(), runs, "{:#?}", journal.runs);
         let generators = generators(&journal);
         assert!(generators.iter().all(|it| *it == ["g1", "g2"]), "{generators:?}");
         assert!(!generators.is_empty(), "{:#?}", journal.runs);
-        fs::remove_dir_all(world.folder.path().join("out")).unwrap();
+        fs::remove_dir_all(world.path("out")).unwrap();
     }
     world.wait_for_silence();
 }

@@ -4,9 +4,12 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use wirebench_schema::journal::{Counts, EndReason, Journal, Run, Start};
+use wirebench_schema::journal::{Counts, EndReason, Start};
 
-use crate::world::{Outcome, World, assert_has, read, result_in};
+use crate::{
+    resume::places,
+    world::{Outcome, World, assert_has, read, result_in},
+};
 
 /// A suite whose second load needs a pilot.
 const SUITE: &str = "description = \"An example.\"\nentries = [\"builtin/\"]\nbaseline = \"builtin/epoll\"\n\
@@ -28,7 +31,7 @@ fn world() -> World {
 }
 
 fn result(world: &World, folder: &str) -> PathBuf {
-    result_in(&world.folder.path().join(folder))
+    result_in(&world.path(folder))
 }
 
 fn join(world: &World, words: &str) -> Outcome {
@@ -46,7 +49,7 @@ fn joined(world: &World, words: &str) -> Outcome {
 /// A copy of a result, in which a text of a file is replaced.
 fn changed(world: &World, from: &str, to: &str, (file, old, new): (&str, &str, &str)) {
     let from = result(world, from);
-    let target = world.folder.path().join(to).join(from.file_name().unwrap());
+    let target = world.path(to).join(from.file_name().unwrap());
     fs::create_dir_all(&target).unwrap();
     for name in ["runs.jsonl", "environment.json"] {
         fs::copy(from.join(name), target.join(name)).unwrap();
@@ -62,13 +65,6 @@ fn cut(world: &World, to: &str) {
     let journal = result(world, to).join("runs.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.trim_end()).unwrap();
-}
-
-fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
-    let place = |run: &Run| {
-        (run.block, run.position, run.variant.to_string(), run.copy, run.workload.clone())
-    };
-    journal.runs.iter().filter(|run| run.counts == Counts::Yes).map(place).collect()
 }
 
 fn folders(path: &Path) -> usize {
@@ -124,7 +120,7 @@ fn blocks_that_are_missing_or_failed_are_named_with_their_commands_and_can_be_re
     assert!(one.stdout.contains("1 of 2 cohorts (interrupted)"), "{one:#?}");
 
     cut(&world, "cut");
-    fs::create_dir(world.folder.path().join("empty")).unwrap();
+    fs::create_dir(world.path("empty")).unwrap();
     let failed = join(&world, "out/1 cut empty gone -o failed").ended(1);
     let expected = [
         "warning: empty has no result",
@@ -136,11 +132,11 @@ fn blocks_that_are_missing_or_failed_are_named_with_their_commands_and_can_be_re
     let parts = read(&result(&world, "failed")).parts;
     assert_eq!((parts.len(), parts[1].failure.is_some()), (2, true), "{parts:#?}");
     // The block was measured again.
-    let before = folders(&world.folder.path().join("failed"));
+    let before = folders(&world.path("failed"));
     joined(&world, "out/1 cut out/2 -o failed");
-    assert_eq!(folders(&world.folder.path().join("failed")), before + 1);
+    assert_eq!(folders(&world.path("failed")), before + 1);
 
-    let damaged = world.folder.path().join("damaged");
+    let damaged = world.path("damaged");
     changed(&world, "out/2", "damaged", ("runs.jsonl", "{\"record\":\"run\"", "{\"record\":\"ru"));
     let outcome = join(&world, "out/1 damaged -o part").ended(1);
     assert_has(&outcome.stderr, &["is damaged", "block 2: "]);
@@ -151,7 +147,7 @@ fn blocks_that_are_missing_or_failed_are_named_with_their_commands_and_can_be_re
         &["error: no block is complete, so nothing is joined:\n  block 1: "],
     );
     join(&world, "empty -o nothing").assert_refused(1, &["give the results of `run --block`"]);
-    assert_eq!(folders(&world.folder.path().join("nothing")), 0);
+    assert_eq!(folders(&world.path("nothing")), 0);
 }
 
 #[test]
@@ -182,7 +178,7 @@ fn blocks_of_other_plans_versions_and_machines_are_refused() {
     changed(&world, "out/2", "twice", ("runs.jsonl", "\n", "\n"));
     join(&world, "out/1 out/2 twice").assert_refused(2, &["block 2 is there twice, in out/2/"]);
     join(&world, "out/1 whole").assert_refused(3, &["is not one block of a plan"]);
-    assert_eq!(folders(&world.folder.path().join("whole")), 1);
+    assert_eq!(folders(&world.path("whole")), 1);
 }
 
 #[test]
@@ -213,7 +209,7 @@ fn options_of_a_block_that_do_not_fit_are_refused_before_anything_is_measured() 
     ] {
         refused(2, option, part);
     }
-    assert_eq!(folders(&world.folder.path().join("none")), 0);
+    assert_eq!(folders(&world.path("none")), 0);
 }
 
 #[test]
@@ -226,10 +222,10 @@ fn a_block_that_was_interrupted_goes_on_and_ab_is_measured_in_blocks() {
         let outcome = world.wirebench(&[&words[..], &["--block", &block, "-o", "out"]].concat());
         assert!(outcome.stdout.contains("Report: "), "{outcome:#?}");
     }
-    cut_in_place(&world.folder.path().join("out"));
+    cut_in_place(&world.path("out"));
     let outcome = join(&world, "out -o whole").ended(1);
     assert_has(&outcome.stderr, &["1 of 3 blocks are missing:\n  block 3, cut off"]);
-    let last = crate::world::entries(&world.folder.path().join("out")).pop().unwrap();
+    let last = crate::world::entries(&world.path("out")).pop().unwrap();
     world.wirebench(&["run", "--resume", last.to_str().unwrap()]);
     let outcome = joined(&world, "out -o whole2");
     let whole = read(&result(&world, "whole2"));

@@ -1,61 +1,49 @@
 //! `--label` and the git revision: recorded by every verb that measures, and shown again.
 
-use std::{
-    fs,
-    os::unix::fs::{MetadataExt, PermissionsExt},
-    process::Command,
+use std::{fs, os::unix::fs::MetadataExt};
+
+use crate::{
+    revisions::git,
+    world::{World, assert_has, read, write_program},
 };
-
-use crate::world::{World, assert_has, read};
-
-fn git(world: &World, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.current_dir(world.folder.path()).args(arguments);
-    for (name, value) in [("GIT_AUTHOR", "a"), ("GIT_COMMITTER", "a")] {
-        command.env(format!("{name}_NAME"), value).env(format!("{name}_EMAIL"), "a@example.org");
-    }
-    assert!(command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success());
-}
 
 /// A world whose folder is a repository with one commit.
 fn repository() -> World {
     let world = World::new();
-    fs::write(world.folder.path().join("server.c"), "int x;\n").unwrap();
+    world.write("server.c", "int x;\n");
     for arguments in
         [&["init", "-q"][..], &["add", "server.c"], &["commit", "-qm", "x"], &["tag", "v1"]]
     {
-        git(&world, arguments);
+        git(world.folder.path(), arguments);
     }
-    git(&world, &["tag", "-am", "x", "v1.0"]);
+    git(world.folder.path(), &["tag", "-am", "x", "v1.0"]);
     world
 }
 
 #[test]
 fn a_load_records_the_label_and_the_revision_of_its_folder() {
     let world = repository();
-    let mut server = world.start(&["serve", "builtin/epoll"]);
-    let line = server.first_line();
-    let url = format!("http://{}/", line.strip_prefix("listening ").unwrap());
+    let (_server, url) = world.serve("hello");
     let load = |options: &[&str]| {
         let all = [&["load", "-c1", "-n10", "--json", &url], options].concat();
-        let json = world.wirebench(&all).ended(0).stdout;
+        let json = world.stdout(&all);
         serde_json::from_str::<serde_json::Value>(&json).unwrap()["results"][0]["load"].take()
     };
     let clean = load(&["--label", "v1.2 beta", "--csv", "loads.csv", "-o", "out"]);
     assert_eq!((&clean["label"], &clean["revision"]), (&"v1.2 beta".into(), &"v1.0".into()));
-    let table = fs::read_to_string(world.folder.path().join("loads.csv")).unwrap();
+    let table = world.read("loads.csv");
     assert_has(&table, &["suite,started,label,revision,load,", ",v1.2 beta,v1.0,load,"]);
-    fs::write(world.folder.path().join("server.c"), "int y;\n").unwrap();
+    world.write("server.c", "int y;\n");
     let dirty = load(&[]);
     assert_eq!(
         (&dirty["label"], &dirty["revision"]),
         (&serde_json::Value::Null, &"v1.0-dirty".into())
     );
-    fs::write(world.folder.path().join("server.c"), "int x;\n").unwrap();
-    let index = || fs::metadata(world.folder.path().join(".git/index")).unwrap().ino();
+    world.write("server.c", "int x;\n");
+    let index = || fs::metadata(world.path(".git/index")).unwrap().ino();
     let before = index();
     assert_eq!((load(&[])["revision"].clone(), index()), ("v1.0".into(), before));
-    fs::remove_dir_all(world.folder.path().join(".git")).unwrap();
+    fs::remove_dir_all(world.path(".git")).unwrap();
     assert_eq!(load(&["--label=x"])["revision"], serde_json::Value::Null);
     let refused = ["load", "--label", "a\nb", &url];
     world.wirebench(&refused).assert_refused(2, &["the label has a control character"]);
@@ -76,21 +64,21 @@ fn run_records_both_and_report_and_site_show_them() {
         ["-d100ms", "--cohorts=1", "--steady=0s", "-c2", "--quiet", "--no-verify", "--no-pin"];
     let shown = "label v1.2, revision v1.0";
     world.wirebench(&[&run[..], &quick, &["--output=out"]].concat()).assert_prints(0, &[shown]);
-    let folder = crate::world::result_in(&world.folder.path().join("out"));
+    let folder = crate::world::result_in(&world.path("out"));
     assert_eq!(read(&folder).start.labels.words().as_deref(), Some(shown));
     let folder = folder.display().to_string();
     world.wirebench(&["report", &folder, "--explain"]).assert_prints(0, &[shown]);
-    let json = world.wirebench(&["report", &folder, "--json"]).ended(0).stdout;
+    let json = world.stdout(&["report", &folder, "--json"]);
     assert_has(&json, &["\"label\": \"v1.2\"", "\"revision\": \"v1.0\""]);
     world.wirebench(&["site", "out", "-o", "site"]).ended(0);
-    let index = fs::read_to_string(world.folder.path().join("site/index.html")).unwrap();
+    let index = world.read("site/index.html");
     assert!(index.contains("v1.2, v1.0") && !index.contains("A/A"), "{index}");
     let ab = ["ab", "--a=builtin/epoll", "--b=builtin/epoll", "--label=v3", "--output=pair"];
     let outcome = world.wirebench(&[&ab[..], &quick].concat()).ended(0);
     assert!(outcome.stdout.starts_with("label v3, revision v1.0\n"), "{}", outcome.stdout);
     let tune = ["tune", "builtin/epoll", "-c2", "--workers=1", "--blocks=1", "-d100ms", "--quiet"];
     let asked = ["--no-verify", "--no-pin", "--label=v2", "--json"];
-    let json = world.wirebench(&[&tune[..], &asked].concat()).ended(0).stdout;
+    let json = world.stdout(&[&tune[..], &asked].concat());
     assert_has(&json, &["\"label\": \"v2\""]);
     world.wait_for_silence();
 }
@@ -103,15 +91,12 @@ fn git_is_asked_once_where_a_result_records_the_revision_and_cannot_hang_a_verb(
     let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
     let asked = |answer: &str, arguments: &[&str]| {
         let script = format!("#!/bin/sh\necho \"$2\" >>{}\n{answer}\n", log.display());
-        fs::write(&git, script).unwrap();
-        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&git, script);
         fs::write(&log, "").unwrap();
         let outcome = world.wirebench_with(&[("PATH", &path)], arguments).ended(0);
         (outcome.stdout, fs::read_to_string(&log).unwrap())
     };
-    let mut server = world.start(&["serve", "builtin/epoll"]);
-    let line = server.first_line();
-    let url = format!("http://{}/", line.strip_prefix("listening ").unwrap());
+    let (_server, url) = world.serve("hello");
     let load = ["load", "-c1", "-n10", &url];
     assert_eq!(asked("echo v7", &load).1, "");
     let json = [&load[..], &["--json"]].concat();

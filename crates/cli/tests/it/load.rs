@@ -1,23 +1,22 @@
 //! `wirebench load` against real servers.
 
-use crate::world::{Running, World, assert_has};
+use crate::{
+    servers,
+    world::{Running, World, assert_has},
+};
 use rustix::process::Signal;
-use std::{fs, path::PathBuf};
-use wirebench_schema::load::{Interval, LoadReport, LoadResult, Phase, RateStep};
+use std::time::Duration;
+use wirebench_schema::load::{Interval, LoadReport, LoadResult, Phase};
 
 /// A built-in server behind `wirebench serve`, and its URL.
 pub(crate) fn served(scenario: &str) -> (World, Running, String) {
     let world = World::new();
-    let mut server = world.start(&["serve", "builtin/epoll", "--scenario", scenario]);
-    let line = server.first_line();
-    let address = line.strip_prefix("listening ").expect("a ready line");
-    let url =
-        if scenario == "echo" { format!("tcp://{address}") } else { format!("http://{address}/") };
+    let (server, url) = world.serve(scenario);
     (world, server, url)
 }
 
 fn report(world: &World, arguments: &[&str]) -> LoadReport {
-    read(&world.wirebench(&[&["load", "--json"], arguments].concat()).ended(0).stdout)
+    read(&world.stdout(&[&["load", "--json"], arguments].concat()))
 }
 
 /// The record of a load in its JSON.
@@ -26,43 +25,13 @@ pub(crate) fn read(json: &str) -> LoadReport {
 }
 
 #[test]
-fn text_has_the_layout_that_scripts_read() {
-    let (world, _server, url) = served("hello");
-    let outcome = world.wirebench(&["load", "-t1", "-c4", "-d100ms", &url]).ended(0);
-    let running = format!("Running 100ms test @ {url}");
-    let parts = [
-        &running,
-        "1 threads and 4 connections",
-        "Thread Stats",
-        "\n     50% ",
-        "\n   99.9%",
-        "Requests/sec:",
-        "Transfer/sec:",
-    ];
-    assert_has(&outcome.stdout, &parts);
-}
-
-#[test]
-fn a_count_is_kept_to_the_request() {
-    let (world, _server, url) = served("hello");
-    let report = report(&world, &["-t2", "-c8", "-n", "10k", &url]);
-    assert_eq!((report.requests, report.errors.total()), (10_000, 0));
-    assert_eq!(report.latency.unwrap().count, 10_000);
-}
-
-#[test]
 fn a_file_of_requests_may_name_the_server_instead_of_a_url() {
     let (world, _server, url) = served("hello");
-    let write = |name: &str, text: &str| {
-        let path = world.folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path.display().to_string()
-    };
-    let targets = write("targets.txt", &format!("GET {url}\n\nGET {url}?again\nX: y\n"));
+    let targets = world.write("targets.txt", format!("GET {url}\n\nGET {url}?again\nX: y\n"));
     let report = report(&world, &["-n", "100", "--requests", &targets]);
     assert_eq!((report.requests, report.errors.total()), (100, 0));
     assert_eq!(report.config.target.to_string(), url);
-    let paths = write("paths.txt", "/\n");
+    let paths = world.write("paths.txt", "/\n");
     let outcome = world.wirebench(&["load", "-n", "100", "--requests", &paths]).ended(2);
     assert_has(&outcome.stderr, &["paths.txt names no server: give its URL too, such as http://"]);
     world.wirebench(&["load", "-n", "100", "--requests", &paths, &url]).ended(0);
@@ -102,17 +71,9 @@ fn events_are_json_lines_with_the_report_last() {
     assert!(names.len() > others.len() && names.ends_with(&["report"]), "{names:?}");
 }
 
-/// A load with all files, and where they are.
-fn with_files(world: &World, arguments: &[&str]) -> (Vec<String>, [PathBuf; 3]) {
-    let paths = ["x.csv", "x.hgrm", "x.jsonl"].map(|name| world.folder.path().join(name));
-    let options = ["--csv", "--hgrm", "--intervals"];
-    let mut words: Vec<String> = ["load", "--interval", "100ms"].map(str::to_owned).to_vec();
-    for (option, path) in options.iter().zip(&paths) {
-        words.extend([(*option).to_owned(), path.display().to_string()]);
-    }
-    words.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    (words, paths)
-}
+/// A load with all files.
+const WITH_FILES: [&str; 5] =
+    ["load", "--interval=100ms", "--csv=x.csv", "--hgrm=x.hgrm", "--intervals=x.jsonl"];
 
 /// The value of a figure of one load.
 fn cell(csv: &str, figure: &str) -> String {
@@ -120,9 +81,8 @@ fn cell(csv: &str, figure: &str) -> String {
     line.unwrap().1.split(',').nth(1).unwrap().to_owned()
 }
 
-fn intervals(path: &PathBuf) -> Vec<Interval> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn intervals(world: &World) -> Vec<Interval> {
+    world.read("x.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -145,19 +105,6 @@ fn a_rate_is_reported_with_its_offered_load_and_three_rows_of_percentiles() {
 }
 
 #[test]
-fn steps_and_ramps_are_reported_in_parts() {
-    let (world, _server, url) = served("hello");
-    let steps = report(&world, &["-c4", "-d600ms", "-R", "500/1k/2k", &url]).steps;
-    let counts: Vec<_> = steps.iter().map(|it| (it.offered_per_second, it.length_ns)).collect();
-    assert_eq!(counts, [500.0, 1000.0, 2000.0].map(|rate| (rate, 200_000_000)));
-    let samples = |it: &RateStep| it.latency.as_ref().map_or(0, |latency| latency.count);
-    assert!(steps.iter().all(|it| it.requests > 0 && samples(it) > 0), "{steps:?}");
-    let outcome = world.wirebench(&["load", "-c4", "-d1s", "-R", "200:600", &url]);
-    outcome
-        .assert_prints(0, &["    Offered/s  Achieved/s ", "\n          300 ", "\n          500 "]);
-}
-
-#[test]
 fn percentiles_of_ones_own_replace_those_of_wrk() {
     let (world, _server, url) = served("hello");
     let outcome = world.wirebench(&["load", "-c4", "-n2000", "--percentiles", "42,99.99", &url]);
@@ -168,16 +115,14 @@ fn percentiles_of_ones_own_replace_those_of_wrk() {
 #[test]
 fn the_files_of_a_load_hold_what_it_prints() {
     let (world, _server, url) = served("echo");
-    let (words, [csv, hgrm, lines]) = with_files(&world, &["--json", "-d350ms", &url]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let outcome = world.wirebench(&words).ended(0);
-    let report = read(&outcome.stdout);
-    let row = fs::read_to_string(csv).unwrap();
+    let words = [&WITH_FILES[..], &["--json", "-d350ms", &url]].concat();
+    let report = read(&world.stdout(&words));
+    let row = world.read("x.csv");
     assert_eq!(cell(&row, "requests_per_second"), report.requests_per_second.to_string());
     let latency = report.latency.unwrap();
     assert_eq!(cell(&row, "latency_ns_p99"), latency.latency_ns_p99.to_string());
     assert!(row.contains(&format!(",{url},")), "{row}");
-    let table = fs::read_to_string(hgrm).unwrap();
+    let table = world.read("x.hgrm");
     assert!(table.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"));
     let last = table.lines().rfind(|line| !line.starts_with('#')).unwrap();
     let last: Vec<&str> = last.split_whitespace().collect();
@@ -188,7 +133,7 @@ fn the_files_of_a_load_hold_what_it_prints() {
     assert!(rows <= latency.count - bounds, "{table}");
     let is_whole = (last[1], rows) == ("1.000000000000", latency.count);
     assert_eq!(is_whole, bounds == 0, "{table}");
-    let intervals = intervals(&lines);
+    let intervals = intervals(&world);
     assert!(
         !intervals.is_empty() && intervals.iter().all(|interval| interval.phase == Phase::Window)
     );
@@ -197,60 +142,33 @@ fn the_files_of_a_load_hold_what_it_prints() {
 }
 
 #[test]
-fn json_carries_the_verdict_beside_the_report() {
-    let (world, _server, url) = served("hello");
-    let outcome = world.wirebench(&["load", "--json", "-n100", &url]);
-    let value: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
-    let cell = &value["cells"][0];
-    let limit = cell["bound_by"][0].as_str().unwrap();
-    assert!(["generator", "server", "unknown"].contains(&limit), "{value}");
-    let few = "100 samples are too few for the highest percentiles. Measure for longer.";
-    assert!(cell["notes"].as_array().unwrap().contains(&few.into()), "{value}");
-}
-
-#[test]
 fn ctrl_c_gives_a_partial_report_and_writes_the_files() {
     let (world, _server, url) = served("hello");
-    let (words, [csv, hgrm, lines]) = with_files(&world, &["-c2", "-d60s", &url]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut load = world.start(&words);
+    let mut load = world.start(&[&WITH_FILES[..], &["-c2", "-d60s", &url]].concat());
     load.first_line();
     // The first interval is over, so there is something to report.
-    world.wait_for_content(&lines);
+    world.wait_for_content(&world.path("x.jsonl"));
+    load.signal(Signal::INT);
+    // A terminal and a program may both send it.
+    std::thread::sleep(Duration::from_millis(5));
     load.signal(Signal::INT);
     let outcome = load.end();
     let parts = ["  Interrupted: the 1m test was stopped early", "  Caution: interrupted"];
     outcome.assert_prints(130, &parts);
-    assert!(fs::read_to_string(csv).unwrap().contains("interrupted: the window was "));
-    assert!(fs::read_to_string(hgrm).unwrap().contains("#[Mean "));
-    assert!(!intervals(&lines).is_empty());
-}
-
-#[test]
-fn a_second_ctrl_c_soon_after_the_first_does_not_discard_the_result() {
-    let (world, _server, url) = served("hello");
-    let lines = world.folder.path().join("x.jsonl");
-    let path = lines.display().to_string();
-    let mut load = world.start(&["load", "-d60s", "--interval=100ms", "--intervals", &path, &url]);
-    load.first_line();
-    world.wait_for_content(&lines);
-    load.signal(Signal::INT);
-    std::thread::sleep(std::time::Duration::from_millis(5));
-    load.signal(Signal::INT);
-    load.end().assert_prints(130, &["  Interrupted: ", "Requests/sec:"]);
+    assert!(world.read("x.csv").contains("interrupted: the window was "));
+    assert!(world.read("x.hgrm").contains("#[Mean "));
+    assert!(!intervals(&world).is_empty());
 }
 
 #[test]
 fn a_load_that_cannot_start_leaves_old_results_alone() {
     let world = World::new();
-    let (words, paths) = with_files(&world, &["-d30s", "tcp://127.0.0.1:1"]);
-    for path in &paths[1..] {
-        fs::write(path, "an old result").unwrap();
+    for name in ["x.hgrm", "x.jsonl"] {
+        world.write(name, "an old result");
     }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    world.wirebench(&words).ended(1);
-    for path in &paths[1..] {
-        assert_eq!(fs::read_to_string(path).unwrap(), "an old result");
+    world.wirebench(&[&WITH_FILES[..], &["-d30s", "tcp://127.0.0.1:1"]].concat()).ended(1);
+    for name in ["x.hgrm", "x.jsonl"] {
+        assert_eq!(world.read(name), "an old result");
     }
 }
 
@@ -290,31 +208,33 @@ fn a_ceiling_that_cannot_be_measured_is_reported_and_the_load_goes_on() {
 }
 
 #[test]
-fn failures_among_good_replies_are_reported_and_the_load_succeeds() {
-    let world = World::new();
-    let url = format!("http://{}/", crate::servers::forgetful_server());
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n10", &url]);
-    outcome.assert_prints(0, &["  Errors: ", "  Caution: "]);
-    assert!(outcome.stderr.contains(" of 10 requests failed"), "{outcome:#?}");
-}
-
-#[test]
-fn a_load_most_of_whose_requests_failed_is_not_valid() {
-    let world = World::new();
+fn failures_among_replies_are_reported_and_the_load_succeeds_or_not_by_their_number() {
     let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\nok";
-    let url = format!("http://{}/", crate::servers::failing_server(12, busy));
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", &url]);
-    outcome.assert_prints(3, &["Latency of 5xx ", "Non-2xx or 3xx responses: ", "  Caution: "]);
     let failed = "of 100 requests failed, so rate and latency are those of a minority";
-    outcome.assert_refused(3, &["error: not valid: ", failed]);
-}
-
-#[test]
-fn a_load_that_gave_up_has_failed_and_says_so() {
-    let world = World::new();
-    let url = format!("http://{}/", crate::servers::falling_silent_server(50));
-    let outcome = world.wirebench(&["load", "-c1", "-t1", "-n100", "--timeout=200ms", &url]);
-    outcome.assert_prints(1, &["  Caution: gave up: no reply came for three timeouts"]);
-    assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
-    assert!(outcome.stderr.starts_with("error: gave up: no reply came for three timeouts, so "));
+    let rows: [(_, _, i32, &[&str], &[&str]); 3] = [
+        (servers::forgetful_server(), "-n10", 0, &["  Errors: "], &[" of 10 requests failed"]),
+        (
+            servers::failing_server(12, busy),
+            "-n100",
+            3,
+            &["Latency of 5xx ", "Non-2xx or 3xx responses: "],
+            &["error: not valid: ", failed],
+        ),
+        (
+            servers::falling_silent_server(50),
+            "-n100",
+            1,
+            &["gave up: no reply came for three timeouts"],
+            &["error: gave up: no reply came for three timeouts, so "],
+        ),
+    ];
+    for (address, count, code, stdout, stderr) in rows {
+        let url = format!("http://{address}/");
+        let words = ["load", "-c1", "-t1", count, "--timeout=200ms", &url];
+        let outcome = World::new().wirebench(&words);
+        outcome.assert_prints(code, stdout);
+        assert_has(&outcome.stdout, &["  Caution: "]);
+        assert_has(&outcome.stderr, stderr);
+        assert!(!outcome.stdout.contains("for example: gave up"), "{outcome:#?}");
+    }
 }

@@ -13,7 +13,7 @@ fn sum(text: &str, metric: &str) -> f64 {
 #[test]
 fn metrics_rise_while_a_load_runs() {
     let (world, _server, url) = served("hello");
-    let file = world.folder.path().join("load.om");
+    let file = world.path("load.om");
     let given = file.display().to_string();
     let options = ["load", "-c2", "-d120s", "--warmup", "100ms", "--interval", "100ms"];
     let load = world.start(&[&options[..], &["--openmetrics", &given, &url]].concat());
@@ -41,19 +41,14 @@ fn metrics_rise_while_a_load_runs() {
 #[test]
 fn the_openmetrics_of_a_load_are_those_of_its_result() {
     let (world, _server, url) = served("hello");
-    let [requests, metrics, results] =
-        ["api.jsonl", "load.om", "results"].map(|name| world.folder.path().join(name));
-    fs::write(&requests, "{\"path\": \"/\", \"name\": \"a \\\"b\\\"\"}\n{\"path\": \"/\"}\n")
-        .unwrap();
-    let [requests_given, metrics_given, results_given] =
-        [&requests, &metrics, &results].map(|path| path.display().to_string());
-    let words = ["load", "-c2", "-d300ms", "--requests", &requests_given];
-    let outputs = ["--openmetrics", &metrics_given, "-o", &results_given, &url];
+    world.write("api.jsonl", "{\"path\": \"/\", \"name\": \"a \\\"b\\\"\"}\n{\"path\": \"/\"}\n");
+    let words = ["load", "-c2", "-d300ms", "--requests=api.jsonl"];
+    let outputs = ["--openmetrics=load.om", "--output=results", &url];
     world.wirebench(&[&words[..], &outputs].concat()).ended(0);
-    let written = fs::read_to_string(metrics).unwrap();
+    let written = world.read("load.om");
     let named = ",phase=\"saturate\",request=\"a \\\"b\\\"\",estimate=\"value\"} ";
     assert_has(&written, &[named]);
-    let folder = crate::world::result_in(&results).display().to_string();
+    let folder = crate::world::result_in(&world.path("results")).display().to_string();
     assert_eq!(world.stdout(&["report", &folder, "--format=openmetrics", "--no-redact"]), written);
     let outcome = world.wirebench(&["load", "--openmetrics", "-", &url]);
     outcome

@@ -2,16 +2,15 @@
 
 use crate::{
     load::served,
-    world::{World, assert_has},
+    world::{World, assert_has, entries},
 };
-use std::{collections::BTreeSet, fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 use wirebench_schema::load::{BodyCheck, LoadConfig, LoadModel, LoadResult, Stop};
 
 /// A short load that writes a folder in `results`, and the folder.
 fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
-    let results = world.folder.path().join("results");
-    let parent = results.display().to_string();
-    let begin = ["load", "-c2", "-d350ms", "--interval", "100ms", "-o", &parent];
+    let results = world.path("results");
+    let begin = ["load", "-c2", "-d350ms", "--interval=100ms", "--output=results"];
     let before = entries(&results);
     let outcome = world.wirebench(&[&begin, arguments].concat()).ended(0);
     let mut new = entries(&results);
@@ -20,24 +19,14 @@ fn folder(world: &World, arguments: &[&str]) -> (String, PathBuf) {
     (outcome.stdout, new.remove(0))
 }
 
-fn entries(folder: &std::path::Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path()).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
 /// Two requests of the built-in server, as a file.
 fn requests(world: &World) -> String {
-    let path = world.folder.path().join("api.jsonl");
-    fs::write(
-        &path,
-        "{\"path\": \"/\", \"name\": \"home\"}\n{\"path\": \"/\", \"name\": \"<other>\"}\n",
-    )
-    .unwrap();
-    path.display().to_string()
+    let other = r#"{"path": "/", "name": "<other>"}"#;
+    world.write("api.jsonl", format!("{{\"path\": \"/\", \"name\": \"home\"}}\n{other}\n"))
 }
 
 #[test]
-fn a_folder_has_the_result_the_machine_and_a_page() {
+fn a_folder_has_the_result_the_machine_and_a_page_and_report_shows_it() {
     let (world, _server, url) = served("hello");
     let requests = requests(&world);
     let (printed, folder) =
@@ -63,6 +52,25 @@ fn a_folder_has_the_result_the_machine_and_a_page() {
         ],
     );
     assert!(!page.contains("secret"), "headers with secrets are removed");
+    let folder = folder.display().to_string();
+    world.wirebench(&["report", &folder]).assert_prints(0, &[printed.trim_end()]);
+    world
+        .wirebench(&["report", &folder, "--explain"])
+        .assert_prints(0, &["Latency Distribution", "Engine: "]);
+    for (form, part) in [
+        ("markdown", "# Load on http://"),
+        ("html", "<h1>Load on http://"),
+        ("csv", ",requests_per_second,"),
+        ("bencher", "\"load http://"),
+    ] {
+        world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
+    }
+    let json = world.stdout(&["report", &folder, "--json"]);
+    let alone = world.write("alone.json", &json);
+    world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
+    world
+        .wirebench(&["report", &folder, "--svg=pictures"])
+        .assert_prints(0, &["latency-by-percentile.svg"]);
 }
 
 #[test]
@@ -77,9 +85,9 @@ fn a_stored_load_is_repeated_and_options_change_it() {
     let stored = config(&fs::read_to_string(folder.join("load.json")).unwrap());
     let path = folder.join("load.json").display().to_string();
     let repeat = ["load", "--json", "--config", &path];
-    assert_eq!(config(&world.wirebench(&repeat).ended(0).stdout), stored);
+    assert_eq!(config(&world.stdout(&repeat)), stored);
     let others = ["-n7", "--delay", "1ms", "-c1", "--any-body"];
-    let changed = config(&world.wirebench(&[&repeat, &others[..]].concat()).ended(0).stdout);
+    let changed = config(&world.stdout(&[&repeat, &others[..]].concat()));
     let delay = Duration::from_millis(1);
     let (model, stop) = (LoadModel::Think { delay }, Stop::Requests(7));
     let (connections, threads, body_check) = (1, 1, BodyCheck::Any);
@@ -90,39 +98,11 @@ fn a_stored_load_is_repeated_and_options_change_it() {
 }
 
 #[test]
-fn report_shows_a_load_from_its_folder_and_from_its_json_alone() {
-    let (world, _server, url) = served("hello");
-    let (printed, folder) = folder(&world, &[&url]);
-    let folder = folder.display().to_string();
-    world.wirebench(&["report", &folder]).assert_prints(0, &[printed.trim_end()]);
-    world
-        .wirebench(&["report", &folder, "--explain"])
-        .assert_prints(0, &["Latency Distribution", "Engine: "]);
-    for (form, part) in [
-        ("markdown", "# Load on http://"),
-        ("html", "<h1>Load on http://"),
-        ("csv", ",requests_per_second,"),
-        ("bencher", "\"load http://"),
-    ] {
-        world.wirebench(&["report", &folder, "--format", form]).assert_prints(0, &[part]);
-    }
-    let json = world.wirebench(&["report", &folder, "--json"]).ended(0).stdout;
-    let alone = world.folder.path().join("alone.json");
-    fs::write(&alone, &json).unwrap();
-    let alone = alone.display().to_string();
-    world.wirebench(&["report", &alone]).assert_prints(0, &["Requests/sec:", "Limit: "]);
-    let pictures = world.folder.path().join("pictures").display().to_string();
-    world
-        .wirebench(&["report", &folder, "--svg", &pictures])
-        .assert_prints(0, &["latency-by-percentile.svg"]);
-}
-
-#[test]
 fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
     let (world, _server, url) = served("hello");
     let folder = folder(&world, &["-H", "Cookie: hidden-value", &url]).1.display().to_string();
     assert_eq!(world.stdout(&["report", &folder, "--archive", "kept"]), "kept\n");
-    let kept = world.folder.path().join("kept");
+    let kept = world.path("kept");
     let names = entries(&kept);
     assert_eq!(names, ["environment.json", "load.json.gz"].map(|it| kept.join(it)));
     let json = |result: &str| world.stdout(&["report", result, "--json"]);
@@ -149,14 +129,10 @@ fn an_archive_of_a_load_shows_what_the_load_shows_without_secrets() {
 #[test]
 fn a_load_that_fails_leaves_no_folder_and_a_wrong_place_is_an_error_before_it() {
     let world = World::new();
-    let results = world.folder.path().join("results");
-    let parent = results.display().to_string();
-    world.wirebench(&["load", "-o", &parent, "http://127.0.0.1:1/"]).ended(1);
-    assert_eq!(entries(&results), [""; 0].map(PathBuf::from));
-    let file = world.folder.path().join("file");
-    fs::write(&file, "").unwrap();
-    let outcome =
-        world.wirebench(&["load", "-o", &file.display().to_string(), "http://127.0.0.1:1/"]);
+    world.wirebench(&["load", "--output=results", "http://127.0.0.1:1/"]).ended(1);
+    assert_eq!(entries(&world.path("results")), [""; 0].map(PathBuf::from));
+    let file = world.write("file", "");
+    let outcome = world.wirebench(&["load", "-o", &file, "http://127.0.0.1:1/"]);
     assert_has(&outcome.ended(1).stderr, &["file: "]);
 }
 
@@ -172,9 +148,6 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
     world
         .wirebench(&["compare", &old, &json, "--json"])
         .assert_prints(0, &["\"metric\": \"latency_ns_p99\""]);
-    world
-        .wirebench(&["compare", &old, &json, "--format=html"])
-        .assert_prints(0, &["<title>wirebench compare"]);
     let refused = "--fail-if 'throughput < -3%': no interval of a change is known from one load each: write a limit \
                    of the newer one such as 'p99 > 5ms', or use `wirebench ab`";
     world
@@ -185,19 +158,10 @@ fn two_loads_are_compared_and_other_pairs_are_refused() {
         .assert_error(2, refused);
     let other = folder(&world, &["-p", "2", "-R", "1000", &url]).1.display().to_string();
     let outcome = world.wirebench(&["compare", &old, &other]);
-    let parts = [
-        "because these differ",
-        "`pipeline` was `1` and is `2`",
-        "the load model was `closed loop` and is `1000 requests/s`",
-        "--force",
-    ];
-    outcome.assert_refused(3, &parts);
-    world
-        .wirebench(&["compare", &old, &other, "--force"])
-        .assert_prints(0, &["with --force despite"]);
-    let journal = world.folder.path().join("runs.jsonl");
-    fs::write(&journal, "{\"record\":\"start\"}\n").unwrap();
-    let journal = journal.display().to_string();
+    outcome.assert_refused(3, &["because these differ", "`pipeline` was `1` and is `2`"]);
+    let forced = world.wirebench(&["compare", &old, &other, "--force"]);
+    forced.assert_prints(0, &["with --force despite"]);
+    let journal = world.write("runs.jsonl", "{\"record\":\"start\"}\n");
     for [a, b] in [[&old, &journal], [&journal, &old]] {
         let refused = format!(
             "{old} is a load and {journal} is not: compare two loads, or two results of `wirebench run`"
@@ -216,7 +180,7 @@ fn a_site_lists_loads_with_their_pages() {
     assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
     // Those that are there stay.
     assert_eq!(world.stdout(&["site", "results", "-o", "site"]), printed);
-    let site = world.folder.path().join("site");
+    let site = world.path("site");
     let page = fs::read_to_string(site.join("index.html")).unwrap();
     assert_has(&page, &["<h2>Loads</h2>", &url, "href=\"servers/http__----127.0.0.1__"]);
     let all = entries(&site.join("loads"));

@@ -57,7 +57,7 @@ fn a_program_outside_of_both_trees_is_refused_with_git() {
 #[ignore = "needs git"]
 fn a_wrapper_that_starts_a_program_outside_of_its_tree_is_refused_with_git() {
     let world = project();
-    let (app, outside) = (world.folder.path().join("app"), tempfile::tempdir().unwrap());
+    let (app, outside) = (world.path("app"), tempfile::tempdir().unwrap());
     let product = outside.path().canonicalize().unwrap().join("product");
     fs::copy(program(), &product).unwrap();
     let own = app.canonicalize().unwrap().join("bin");
@@ -75,7 +75,7 @@ fn a_wrapper_that_starts_a_program_outside_of_its_tree_is_refused_with_git() {
     };
     for (number, wrapper) in wrappers.iter().enumerate() {
         fs::write(app.join("run.sh"), format!("{wrapper}\n")).unwrap();
-        fs::write(world.folder.path().join(".gitignore"), "target\nsrv\nbin\n").unwrap();
+        world.write(".gitignore", "target\nsrv\nbin\n");
         commit(world.folder.path());
         git(world.folder.path(), &["tag", &format!("wrapped-{number}")]);
         let old = format!("--old=wrapped-{number}");
@@ -94,7 +94,7 @@ fn a_wrapper_that_starts_a_program_outside_of_its_tree_is_refused_with_git() {
 #[ignore = "needs git"]
 fn a_product_of_an_earlier_build_is_made_again_or_refused_with_git() {
     let world = project();
-    let product = world.folder.path().join("app/srv");
+    let product = world.path("app/srv");
     fs::write(&product, "of older sources\n").unwrap();
     let elsewhere = "--build=sh -c 'case $PWD in */revisions/*) cp source.sh srv ;; esac'";
     let refused = ab(&world, &["--old=first", elsewhere]).ended(1);
@@ -161,7 +161,7 @@ fn variables_of_a_hook_reach_neither_git_nor_a_build_with_git() {
 #[ignore = "needs git"]
 fn ignored_files_are_named_and_a_branch_of_origin_is_found_with_git() {
     let world = project();
-    let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
+    let (folder, app) = (world.folder.path(), world.path("app"));
     fs::write(folder.join(".gitignore"), "target\nsrv\n.env\ncache\n").unwrap();
     commit(folder);
     git(folder, &["update-ref", "refs/remotes/origin/stable", "first"]);
@@ -182,7 +182,7 @@ fn ignored_files_are_named_and_a_branch_of_origin_is_found_with_git() {
 #[ignore = "needs git"]
 fn a_second_comparison_in_the_same_tree_is_refused_with_git() {
     let world = project();
-    let app = world.folder.path().join("app");
+    let app = world.path("app");
     let mut command = std::process::Command::new(program());
     let build = "--build=sh -c 'touch began; sleep 7398; cp source.sh srv'";
     command.args(SHORT).args([&format!("--server={SERVER}"), "--cohorts=1", "--old=first", build]);

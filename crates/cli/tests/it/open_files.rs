@@ -35,7 +35,7 @@ fn what_was_asked_for_and_needs_too_many_files_is_refused_before_anything_is_sta
         assert_has(sentence, &[begin, "may have 600", "at most ", "ulimit -Hn"]);
         assert_eq!(outcome.stderr.matches(begin).count(), 1, "{outcome:#?}");
     }
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn project() -> World {
         .with_entry("x/two", &entry("api", "../../../suites/api.jsonl"))
         .with_suite("api.jsonl", FILE)
         .with_suite("api.toml", SUITE);
-    fs::remove_file(world.folder.path().join("suites/quick.toml")).unwrap();
+    fs::remove_file(world.path("suites/quick.toml")).unwrap();
     world
 }
 
@@ -48,9 +48,7 @@ fn wirebench(world: &World, arguments: &[&str]) -> Outcome {
     }
     let command = command.args(arguments).current_dir(folder).env_remove("WIREBENCH_PROJECT");
     let output = command.envs([world.mark()]).timeout(crate::world::PATIENCE).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    Outcome { code: output.status.code(), stdout, stderr }
+    Outcome::of(output)
 }
 
 /// Runs with these arguments and returns the journal.
@@ -95,12 +93,12 @@ fn entries_without_a_suite_are_asked_their_own_requests() {
     assert!(baselines.ends_with(&["x/one", "x/two"].map(str::to_owned)), "{baselines:?}");
     let of_one = ["ab", "--a", "x/one", "--b", "x/two", "-d50ms", "--cohorts", "1", "--steady=0s"];
     wirebench(&world, &[&of_one[..], &["-q", "-c2", "-o", "ab"]].concat()).ended(0);
-    let journal = crate::world::read(&crate::world::result_in(&world.folder.path().join("ab")));
+    let journal = crate::world::read(&crate::world::result_in(&world.path("ab")));
     assert_eq!(journal.start.workloads[0].scenario, Scenario::Requests);
     let tune = ["tune", "x/one", "-c2", "--blocks=1", "-d50ms", "-q", "-o", "tune"];
     // Whatever became of its runs, which may be starved on a busy machine.
     let _ = wirebench(&world, &tune);
-    let journal = crate::world::read(&crate::world::result_in(&world.folder.path().join("tune")));
+    let journal = crate::world::read(&crate::world::result_in(&world.path("tune")));
     let workload = &journal.start.workloads[0];
     assert_eq!(workload.requests.as_ref().unwrap().names(), ["first", "user", "order"]);
     assert!(journal.verified.iter().all(|it| it.scenario == Scenario::Requests));

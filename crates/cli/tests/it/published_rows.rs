@@ -1,13 +1,9 @@
 //! The rows of the published documents compared with the project's entries: each has a state that agrees
-//! with them, and names the versions that they lock. The conclusions of the documents compared with their figures.
+//! with them, and names the versions that they lock.
 
 use crate::suites::{DOCUMENTS, figures, folder, suite};
 use std::fs;
-use wirebench_schema::{
-    entry::Entry,
-    id::VariantId,
-    suite::{PublishedFigures, RowState},
-};
+use wirebench_schema::{entry::Entry, id::VariantId, suite::RowState};
 
 /// Whether `entry.toml` of the project has this variant.
 fn has_variant(id: &VariantId) -> bool {
@@ -84,51 +80,4 @@ fn the_versions_of_published_rows_are_those_of_the_lock_files() {
         }
     }
     assert!(seen > 0, "no row names a version of a lock file");
-}
-
-/// All conclusions of all documents, each with the range of the published ratios of its pairs.
-fn conclusions() -> Vec<String> {
-    let mut lines = Vec::new();
-    for name in DOCUMENTS {
-        let figures = figures(name);
-        assert!(!figures.conclusions.is_empty(), "{name} has no conclusions");
-        for conclusion in &figures.conclusions {
-            let pairs = figures.pairs(conclusion);
-            let ratios = || pairs.iter().map(|pair| pair.published);
-            let least = ratios().fold(f64::INFINITY, f64::min);
-            let most = ratios().fold(f64::NEG_INFINITY, f64::max);
-            let said = conclusion.said().map_or_else(String::new, |said| format!(", {said}"));
-            let sentence = conclusion.sentence();
-            lines
-                .push(format!("{name}: {sentence}: {} x {least:.3}..{most:.3}{said}", pairs.len()));
-        }
-    }
-    lines
-}
-
-#[test]
-fn the_figures_of_each_document_say_what_it_concludes() {
-    // A direction or a size that they do not have is refused when the file is read.
-    let text = conclusions().join("\n") + "\n";
-    expect_test::expect_file!["../golden/published-conclusions.txt"].assert_eq(&text);
-}
-
-#[test]
-fn a_wrong_transcription_of_a_figure_or_of_a_conclusion_is_refused() {
-    let parse = |name: &str, from: &str, to: &str| {
-        let text = fs::read_to_string(folder().join(format!("published/{name}.toml"))).unwrap();
-        let changed = text.replacen(from, to, 1);
-        assert_ne!(text, changed, "{from}");
-        PublishedFigures::parse(&changed, &suite(name)).unwrap_err().to_string()
-    };
-    let digits = parse("restinio", "[152683.06, 29.49]", "[125683.06, 29.49]");
-    assert!(digits.contains("do not say 29.49 %, but 24.28 %"), "{digits}");
-    let rows = parse(
-        "zab",
-        "pairs = [\"cpp/zab > cpp/asio:threads\"]",
-        "pairs = [\"cpp/zab < cpp/asio:threads\"]",
-    );
-    assert!(rows.contains("do not say `cpp/zab < cpp/asio:threads` in `large-c2`"), "{rows}");
-    let size = parse("zab", "by_its_figures = \"69..83 %\"", "by_its_figures = \"59..83 %\"");
-    assert!(size.contains("do not say 59..83 %"), "{size}");
 }

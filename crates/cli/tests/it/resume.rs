@@ -2,14 +2,13 @@
 
 use crate::{
     golden,
-    world::{ONE_STATE, Outcome, World, assert_ended, program},
+    world::{ONE_STATE, Outcome, World, assert_ended, program, write_program},
 };
 use expect_test::expect_file;
 use rustix::process::Signal;
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 use wirebench_schema::journal::{Counts, EndReason, Journal, Outcome as Result, Run};
@@ -25,14 +24,18 @@ fn world() -> World {
     World::new().with_suite("mine.toml", SUITE)
 }
 
-/// Kills `wirebench run` once its journal contains `runs` runs.
-fn killed_after(world: &World, arguments: &[&str], runs: usize) -> PathBuf {
+/// Kills `wirebench run` once its journal contains `count` records of this kind.
+fn killed(world: &World, arguments: &[&str], kind: &str, count: usize) -> PathBuf {
     let running = world.start(arguments);
-    let folder = world.wait_for_records("run", runs);
+    let folder = world.wait_for_records(kind, count);
     running.signal(Signal::KILL);
     drop(running.end());
     world.wait_for_silence();
     folder
+}
+
+fn killed_after(world: &World, arguments: &[&str], runs: usize) -> PathBuf {
+    killed(world, arguments, "run", runs)
 }
 
 fn resume(world: &World, folder: &Path) -> Outcome {
@@ -45,11 +48,12 @@ fn refusal(world: &World, folder: &Path) -> String {
     world.without_places(&outcome.stderr)
 }
 
-fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
+/// Block, position, variant, copy and workload of each run that counts.
+pub(crate) fn places(journal: &Journal) -> Vec<(u32, u32, String, u32, String)> {
     let place = |run: &Run| {
         (run.block, run.position, run.variant.to_string(), run.copy, run.workload.clone())
     };
-    journal.runs.iter().map(place).collect()
+    journal.runs.iter().filter(|run| run.counts == Counts::Yes).map(place).collect()
 }
 
 #[test]
@@ -124,11 +128,12 @@ fn a_line_that_was_cut_off_is_put_aside_and_its_run_is_made_again() {
 #[test]
 fn checks_that_were_made_are_not_made_again() {
     let world = world();
-    let running = world.start(&["run", "mine", "--scenario", "hello", "--scenario", "echo"]);
-    let folder = world.wait_for_records("verified", 2);
-    running.signal(Signal::KILL);
-    drop(running.end());
-    world.wait_for_silence();
+    let folder = killed(
+        &world,
+        &["run", "mine", "--scenario", "hello", "--scenario", "echo"],
+        "verified",
+        2,
+    );
     let before = world.journal().verified;
     resume(&world, &folder).ended(0);
     let after = world.journal().verified;
@@ -142,11 +147,7 @@ fn a_rate_that_was_found_is_not_looked_for_again() {
     let suite = SUITE.replace("duration", "phases = [\"cost\", \"idle\"]\nduration");
     let suite = suite.replace("blocks = 3", "blocks = 1") + "idle_phase_connections = 5\n";
     let world = World::new().with_suite("mine.toml", &suite);
-    let running = world.start(&BEGIN);
-    let folder = world.wait_for_records("rate", 1);
-    running.signal(Signal::KILL);
-    drop(running.end());
-    world.wait_for_silence();
+    let folder = killed(&world, &BEGIN, "rate", 1);
     let before = world.journal();
     resume(&world, &folder).ended(0);
     let after = world.journal();
@@ -160,10 +161,9 @@ fn a_rate_that_was_found_is_not_looked_for_again() {
 
 /// A server of the user's: a script around a built-in one, which can be changed.
 fn own_server(world: &World) -> PathBuf {
-    let path = world.folder.path().join("my-server");
+    let path = world.path("my-server");
     let text = format!("#!/bin/sh\nexec {} null-server epoll \"$@\"\n", program().display());
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&path, text);
     path
 }
 
@@ -288,7 +288,7 @@ fn a_full_disk_ends_the_run_with_the_command_that_goes_on() {
 #[test]
 fn what_cannot_be_taken_up_is_refused_with_the_next_step() {
     let world = World::new();
-    let empty = world.folder.path().join("empty");
+    let empty = world.path("empty");
     fs::create_dir(&empty).unwrap();
     fs::write(empty.join("runs.jsonl"), "").unwrap();
     let commands: [&[&str]; 9] = [

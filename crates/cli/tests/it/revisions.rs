@@ -1,11 +1,11 @@
 //! An entry and a command of the user's, each compared between two revisions of a git repository.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use crate::{
     ab::SHORT,
     own_suite,
-    world::{Outcome, PATIENCE, Running, World, assert_has, entries, program},
+    world::{Outcome, PATIENCE, Running, World, assert_has, entries, program, write_program},
 };
 use rustix::process::Signal;
 
@@ -21,7 +21,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     let output = command.arg("-C").arg(folder).args(who).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:#?}");
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
 #[track_caller]
@@ -111,8 +111,7 @@ pub(crate) fn project() -> World {
         let program = program().display();
         let text =
             format!("#!/bin/sh\n# {version}\nexec {program} null-server epoll hello $1 $2 1\n");
-        fs::write(app.join("source.sh"), text).unwrap();
-        fs::set_permissions(app.join("source.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(app.join("source.sh"), text);
         commit(folder);
         git(folder, &["tag", version]);
     }
@@ -165,20 +164,19 @@ pub(crate) fn ab_of(
     let mut command = assert_cmd::Command::new(program());
     command.args(SHORT).args(server).args(arguments).timeout(PATIENCE).env("LC_ALL", "C");
     command.envs(variables.iter().copied());
-    let output = command.current_dir(world.folder.path().join("app")).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Outcome { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    let output = command.current_dir(world.path("app")).output().unwrap();
+    Outcome::of(output)
 }
 
 #[test]
 #[ignore = "needs git"]
 fn a_command_is_built_and_compared_at_two_revisions_with_git() {
     let world = project();
-    let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
+    let (folder, app) = (world.folder.path(), world.path("app"));
     fs::write(app.join("unrelated"), "a file of the user's\n").unwrap();
     let before = git(folder, &["status", "--porcelain", "--ignored"]);
     ab(&world, &["--old=first", "--new=second", BUILD]).ended(0);
-    assert_eq!(git(folder, &["status", "--porcelain", "--ignored"]), before + "!! target/\n");
+    assert_eq!(git(folder, &["status", "--porcelain", "--ignored"]), before + "\n!! target/");
     assert_eq!(git(folder, &["worktree", "list"]).lines().count(), 1);
     let journal = world.journal();
     let commands: Vec<_> = journal.runs.iter().map(|run| run.server_command[0].clone()).collect();
@@ -199,7 +197,7 @@ fn a_command_is_built_and_compared_at_two_revisions_with_git() {
 #[ignore = "needs git"]
 fn the_working_tree_is_built_in_place_and_a_folder_of_a_revision_is_used_again_with_git() {
     let world = project();
-    let (folder, app) = (world.folder.path(), world.folder.path().join("app"));
+    let (folder, app) = (world.folder.path(), world.path("app"));
     let source = fs::read_to_string(app.join("source.sh")).unwrap();
     fs::write(app.join("source.sh"), source + "# changed\n").unwrap();
     let revisions = folder.join("target/wirebench/revisions");
@@ -239,7 +237,7 @@ fn a_build_that_fails_and_a_revision_without_the_folder_are_errors_with_git() {
     ab(&world, &["--old=nowhere", BUILD]).assert_refused(2, &unknown);
     let no_program = ab(&world, &["--old=first", "--build=no-such-program"]).ended(1);
     assert_has(&format!("{no_program:?}"), &["no-such-program"]);
-    fs::rename(world.folder.path().join(".git"), world.folder.path().join("git")).unwrap();
+    fs::rename(world.path(".git"), world.path("git")).unwrap();
     let parts = ["--old needs a git repository: change to one (git failed: "];
     ab(&world, &["--old=first", BUILD]).assert_refused(2, &parts);
 }

@@ -2,7 +2,8 @@
 
 use crate::{
     bad_input::SUITE,
-    world::{ENTRY, World, assert_has, program},
+    servers::null_server,
+    world::{ENTRY, World, assert_has},
 };
 use wirebench_schema::{
     environment::Environment,
@@ -17,11 +18,6 @@ const NOT_PINNED: &str =
 
 fn run<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["run"], arguments, &SHORT].concat()
-}
-
-/// The command line of a built-in server as if it were a user's own.
-fn own(engine: &str, scenario: &str) -> String {
-    format!("{} null-server {engine} {scenario} {{host}} {{port}} {{workers}}", program().display())
 }
 
 #[test]
@@ -87,7 +83,7 @@ fn another_form_is_all_that_a_run_prints_and_the_place_is_a_note() {
 #[test]
 fn a_command_line_is_measured_beside_the_baseline() {
     let world = World::new();
-    world.wirebench(&run(&["--server", &own("io_uring", "{scenario}")])).ended(0);
+    world.wirebench(&run(&["--server", &null_server("io_uring", "{scenario}")])).ended(0);
     let journal = world.journal();
     let mut names: Vec<String> = journal.runs.iter().map(|run| run.variant.to_string()).collect();
     names.sort();
@@ -100,7 +96,7 @@ fn a_command_line_is_measured_beside_the_baseline() {
 fn another_baseline_can_be_chosen_and_servers_can_be_excluded() {
     let world = World::new();
     let plan = |options: &[&str]| world.stdout(&run(&[&["--dry-run", "-q"], options].concat()));
-    let own = own("epoll", "hello");
+    let own = null_server("epoll", "hello");
     let text = plan(&["builtin/", "--server", &own, "--name=mine", "--baseline", "mine"]);
     assert!(text.contains("; baseline own/mine") && text.contains("builtin/epoll"), "{text}");
     let text = plan(&["builtin/", "--baseline", "builtin/io_uring", "--exclude", "builtin/ep*"]);
@@ -114,7 +110,8 @@ fn another_baseline_can_be_chosen_and_servers_can_be_excluded() {
 #[test]
 fn servers_have_the_names_that_were_given_to_them() {
     let world = World::new();
-    let servers = ["--server", &own("epoll", "hello"), "--server", &own("io_uring", "hello")];
+    let servers =
+        ["--server", &null_server("epoll", "hello"), "--server", &null_server("io_uring", "hello")];
     let names = ["--name=feature/x", "--name=main", "--dry-run"];
     let outcome = world.wirebench(&run(&[&servers[..], &names].concat()));
     outcome.assert_line("own/feature-x, own/main, builtin/epoll");
@@ -131,7 +128,7 @@ fn servers_have_the_names_that_were_given_to_them() {
 fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
     let world = World::new();
     // An echo server is no HTTP server.
-    let outcome = world.wirebench(&run(&["--server", &own("epoll", "echo")])).ended(1);
+    let outcome = world.wirebench(&run(&["--server", &null_server("epoll", "echo")])).ended(1);
     assert!(outcome.stdout.contains("not measured, fails `reply-exact`"), "{outcome:#?}");
     // The baseline alone would be compared with nothing.
     assert!(world.journal().runs.is_empty());
@@ -140,7 +137,7 @@ fn a_server_that_fails_its_checks_is_refused_and_the_row_says_why() {
 #[test]
 fn a_failed_run_is_a_record_and_the_others_go_on() {
     let world = World::that_sends();
-    let command = own("epoll", "echo");
+    let command = null_server("epoll", "echo");
     let outcome = world.wirebench(&run(&["--server", &command, "--no-verify"])).ended(1);
     let journal = world.journal();
     let failed = |name: &str| {
@@ -150,13 +147,6 @@ fn a_failed_run_is_a_record_and_the_others_go_on() {
     assert!(failed("own/wirebench") && !failed("builtin/epoll"));
     let skipped = "conformance checks skipped: the server may be incorrect. Omit --no-verify.";
     outcome.assert_line(&format!("    all rows: {skipped}"));
-}
-
-#[test]
-fn a_server_that_ends_at_once_is_a_finding_and_not_a_hang() {
-    let world = World::new();
-    let outcome = world.wirebench(&run(&["--server", "ls {port}"])).ended(1);
-    assert!(outcome.stdout.contains("the server ended with exit code 2"), "{outcome:#?}");
 }
 
 #[test]
@@ -170,18 +160,13 @@ fn an_entry_for_which_something_is_missing_is_listed_with_its_reason() {
     assert_eq!(outcome.code, Some(i32::from(has_failed)), "{outcome:#?}");
     outcome.assert_line("    not measured: c/x: the program `no-such-compiler` is missing");
     assert_eq!(journal.unavailable.len(), 1);
-}
-
-#[test]
-fn an_entry_that_was_asked_for_by_name_must_be_measured() {
-    let needs = "[[requires]]\ncommand = \"no-such-compiler\"\n";
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    // One that was asked for by name must be measured.
+    std::fs::remove_dir_all(world.path("target")).unwrap();
     let outcome = world.wirebench(&run(&["c/x", "--scenario", "hello"]));
     let message = "only the baseline is available, so nothing can be compared:\n  c/x: the program \
                    `no-such-compiler` is missing";
-    assert_eq!(outcome.code, Some(1), "{outcome:#?}");
-    assert!(outcome.stderr.contains(message), "{outcome:#?}");
-    assert!(!world.folder.path().join("target/wirebench").exists(), "{outcome:#?}");
+    outcome.assert_refused(1, &[message]);
+    assert!(!world.path("target/wirebench").exists(), "{outcome:#?}");
 }
 
 #[test]
@@ -213,18 +198,13 @@ fn a_build_that_fails_shows_its_last_lines_and_fails_the_run() {
 }
 
 #[test]
-fn without_pinning_every_run_is_flagged() {
-    let world = World::new();
-    let outcome =
-        world.wirebench(&run(&["builtin/epoll", "--scenario", "hello", "--no-pin"])).ended(0);
-    outcome.assert_line(NOT_PINNED);
-    assert!(!world.journal().start.placement.pinned);
-}
-
-#[test]
-fn a_dry_run_prints_the_plan_and_makes_nothing() {
-    let world = World::new();
-    let outcome = world.wirebench(&["run", "builtin/epoll", "--dry-run"]).ended(0);
+fn a_dry_run_prints_the_plan_without_what_is_missing_and_makes_nothing() {
+    let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
+    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
+    let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]).ended(0);
+    let reason = "skipped c/x: the program `no-such-program` is missing\n";
+    assert!(outcome.stdout.starts_with(reason), "{outcome:#?}");
+    assert!(!outcome.stdout.contains("  c/x"), "{outcome:#?}");
     assert_has(
         &outcome.stdout,
         &[
@@ -241,19 +221,7 @@ fn a_dry_run_prints_the_plan_and_makes_nothing() {
     let load = "workload a-0.5: hello, cost, 1 connection at 0.5 requests/s, 16 requests in flight \
                 each, timeout 7s, ";
     assert_has(&plan, &[load, "1 load, 1 cohort: 2 runs, about 27 s"]);
-    assert!(!world.folder.path().join("target").exists());
-}
-
-#[test]
-fn a_dry_run_skips_what_the_run_would_skip() {
-    let needs = "[[requires]]\ncommand = \"no-such-program\"\n";
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{needs}"));
-    let outcome = world.wirebench(&["run", "builtin/epoll", "c/x", "--dry-run"]);
-    let reason = "skipped c/x: the program `no-such-program` is missing\n";
-    assert!(outcome.stdout.starts_with(reason), "{outcome:#?}");
-    let plan = "plan: 1 server, 2 loads, 3 cohorts: 12 runs, about ";
-    assert!(outcome.stdout.lines().any(|line| line.starts_with(plan)), "{outcome:#?}");
-    assert!(!outcome.stdout.contains("  c/x"), "{outcome:#?}");
+    assert!(!world.path("target").exists());
 }
 
 #[test]
@@ -276,6 +244,7 @@ fn strictness_names_each_row_that_is_not_valid_and_exits_with_3() {
         assert!(outcome.stderr.contains(&row), "{outcome:#?}");
     }
     outcome.assert_line(NOT_PINNED);
+    assert!(!world.journal().start.placement.pinned);
     // Without being asked to be strict, the same is fine.
     World::new().wirebench(&run(&["builtin/epoll", "--no-pin"])).ended(0);
 }

@@ -10,7 +10,7 @@ use crate::{
 /// Whether two servers in folders with these files are the same program, and what their processes had mapped.
 fn compared(libraries: [&str; 2]) -> (serde_json::Value, Vec<Option<String>>) {
     let world = World::new();
-    let folders = ["a", "b"].map(|name| world.folder.path().join(name));
+    let folders = ["a", "b"].map(|name| world.path(name));
     for (folder, library) in folders.iter().zip(libraries) {
         fs::create_dir(folder).unwrap();
         fs::write(folder.join("app.sh"), ". ./lib.sh\nserve $1 $2\n").unwrap();

@@ -1,7 +1,6 @@
 //! Secrets go in by every way that requests and commands have, and are in nothing that wirebench writes or prints.
 
 use crate::{
-    requests::api,
     servers,
     world::{Outcome, World, entries, result_in},
 };
@@ -10,10 +9,9 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
 };
 use wirebench_experiment::journal::unpacked;
 
@@ -21,18 +19,6 @@ use wirebench_experiment::journal::unpacked;
 const MARK: &str = "hush";
 /// The same behind a user name in base64.
 const ENCODED: &str = "YW5uOmh1c2";
-
-/// A server in threads of this test, and its address.
-fn served(serve: fn(&TcpStream) -> io::Result<()>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || serve(&stream));
-        }
-    });
-    address
-}
 
 /// Answers one request with the secrets in it and without their names: in the reason phrase, in a header line that is
 /// not valid, or in the body.
@@ -53,11 +39,6 @@ fn tattle(mut stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-fn write(world: &World, name: &str, text: &str) -> String {
-    fs::write(world.folder.path().join(name), text).unwrap();
-    name.to_owned()
-}
-
 /// JSON lines, with secrets in queries, names, header lines, bodies and expectations.
 const LINES: &str = include_str!("secrets.jsonl");
 /// URLs with and without credentials, as vegeta has its targets.
@@ -70,34 +51,34 @@ const ARCHIVE: &str = r#"{"log": {"entries": [{"request": {"method": "POST", "ur
 #[test]
 fn no_output_of_a_load_has_a_secret() {
     let world = World::new();
-    search_loads(&world, &served(api), Some(0));
+    search_loads(&world, &servers::local_api().to_string(), Some(0));
 }
 
 #[test]
 fn no_output_of_a_load_has_a_secret_that_the_server_gives_back_without_its_name() {
     let world = World::new();
-    search_loads(&world, &served(tattle), None);
+    let serve = |stream| _ = tattle(&stream);
+    let address = servers::in_threads("127.0.0.1".parse().unwrap(), serve);
+    search_loads(&world, &address.to_string(), None);
 }
 
 /// Makes loads with secrets on the server at `address`, which end with `code` if it is known.
 fn search_loads(world: &World, address: &str, code: Option<i32>) {
     let url = format!("http://{address}/");
     let here = |text: &str| text.replace("ADDRESS", address);
-    let lines = write(world, "api.jsonl", LINES);
-    let targets = write(world, "targets.txt", &here(TARGETS));
-    let archive = write(world, "archive.har", &here(ARCHIVE));
-    let body = write(world, "body.json", "{\"token\": \"hush25\"}");
+    world.write("api.jsonl", LINES);
+    world.write("targets.txt", here(TARGETS));
+    world.write("archive.har", here(ARCHIVE));
+    world.write("body.json", "{\"token\": \"hush25\"}");
     let path = format!("{url}users/7?session_token=hush26");
-    let words = write(world, "words.txt", "hush49\nhush51\n");
-    let (chosen, header) = (
-        format!("{url}users/8?token={{choose:{words}}}"),
-        format!("X-Auth-Token: {{choose:{words}}}"),
-    );
+    world.write("words.txt", "hush49\nhush51\n");
+    let chosen = format!("{url}users/8?token={{choose:words.txt}}");
+    let header = "X-Auth-Token: {choose:words.txt}";
     let loads: [&[&str]; 7] = [
-        &["--requests", &lines, &url],
-        &["--requests", &targets],
-        &["--requests", &archive],
-        &["--method", "POST", "--body-file", &body, &url],
+        &["--requests", "api.jsonl", &url],
+        &["--requests", "targets.txt"],
+        &["--requests", "archive.har"],
+        &["--method", "POST", "--body-file", "body.json", &url],
         &[
             "-H",
             "Authorization: Bearer hush27",
@@ -105,7 +86,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
             &path,
         ],
         &["--method", "POST", "-H", "token: hush30", "--body", "pin=1&secret=hush31 hush32", &url],
-        &["-H", &header, &chosen],
+        &["-H", header, &chosen],
     ];
     let mut shown = Vec::new();
     for (number, load) in loads.iter().enumerate() {
@@ -118,7 +99,7 @@ fn search_loads(world: &World, address: &str, code: Option<i32>) {
         shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--json"], *load].concat()));
         shown.push(world.wirebench(&[&["load", "-c1", "-n8", "--events"], *load].concat()));
         // Where no reply was right, there is no result.
-        let parent = world.folder.path().join(&parent);
+        let parent = world.path(&parent);
         if code.is_none() && entries(&parent).is_empty() {
             continue;
         }
@@ -152,8 +133,8 @@ fn no_output_of_a_run_has_a_secret() {
     let world = World::new();
     let api = servers::command("api");
     let program = api.strip_suffix(" {port}").unwrap();
-    write(&world, "srv.sh", &format!("exec {program} \"$1\"\n"));
-    write(&world, "api.jsonl", LINES.lines().next().unwrap());
+    world.write("srv.sh", format!("exec {program} \"$1\"\n"));
+    world.write("api.jsonl", LINES.lines().next().unwrap());
     let server = |words: &str| format!("env {words} --listen redis://ann:hush41@h/0");
     let a = server(
         "TOKEN=hush34 'DB_PASSWORD=hush35 hush36' sh srv.sh {port} --api-key hush37 --auth=hush38 --user bob:hush48",
@@ -170,7 +151,7 @@ fn no_output_of_a_run_has_a_secret() {
     assert_read(&world, &folder, "kept", &mut shown);
     shown.push(world.wirebench(&["compare", &folder, &folder, "--format=html"]));
     shown.push(world.wirebench(&["compare", &folder, "kept", "--json"]));
-    write(&world, "tell.sh", "echo \"$TOKEN and $2 are not known\" >&2\nexit 1\n");
+    world.write("tell.sh", "echo \"$TOKEN and $2 are not known\" >&2\nexit 1\n");
     let telling = ["run", "--server", "env TOKEN=hush46 sh tell.sh {port} --auth=hush47"];
     shown.push(world.wirebench(&[&telling[..], &short, &["-o", "telling"]].concat()).ended(1));
     shown.push(world.wirebench(&[
@@ -201,7 +182,7 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
     let run =
         ["run", "--server", &line, "--path", "/users/1", "--phase", "saturate", "--steady", "0s"];
     let short = ["--cohorts", "1", "--duration", "200ms", "--warmup", "0s"];
-    let results = |name: &str| result_in(&world.folder.path().join(name)).display().to_string();
+    let results = |name: &str| result_in(&world.path(name)).display().to_string();
     let running = world.start(&[&run[..], &short[2..], &["--cohorts", "9"]].concat());
     let hidden = world.wait_for_records("run", 1).display().to_string();
     running.signal(Signal::INT);
@@ -221,6 +202,9 @@ fn secrets_are_shown_where_they_are_asked_for_and_a_run_without_them_is_not_resu
     assert!(!world.stdout(&["completions", "zsh"]).contains("[redacted"));
     let page = world.stdout(&["report", &shown, "--format=html", "--show-secrets"]);
     assert!(page.contains("TOKEN=hush50"));
+    world.stdout(&["report", &shown, "--archive", "archived"]);
+    let (_, kept) = wirebench_experiment::journal::text(&world.path("archived")).unwrap();
+    assert!(kept.contains("TOKEN=[redacted]") && !kept.contains(MARK), "{kept}");
 }
 
 /// Shows the result in `folder` in all forms, and copies it.

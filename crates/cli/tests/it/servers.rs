@@ -4,8 +4,8 @@
 //! anything with.
 
 use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    io::{ErrorKind, Read, Write},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
     sync::{
@@ -22,6 +22,8 @@ const REPLY: &[u8] =
 const WARM_AFTER: Duration = Duration::from_millis(1500);
 /// Connections that `takes-few` has at once.
 pub(crate) const FEW: usize = 20;
+/// The file that `hangs-up-after-` makes when it closes a silent connection.
+pub(crate) const HUNG_UP: &str = "hung-up";
 /// The mode of a process of `forks`.
 const CHILD: &str = "child";
 /// When `dies` ends, after its first request.
@@ -29,7 +31,7 @@ const LIFE: Duration = Duration::from_millis(300);
 
 /// The command line of a server, to which its port is given. The modes are `correct`, `slow`,
 /// `warms-up`, `never-steady`, `takes-few`, `dies`, `forks`, `forks-and-forgets`, `api`, `closes` and,
-/// with milliseconds behind, `closes-after-`.
+/// with milliseconds behind, `closes-after-` and `hangs-up-after-`.
 pub(crate) fn command(mode: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let environment = match mode {
@@ -37,6 +39,12 @@ pub(crate) fn command(mode: &str) -> String {
         _ => "",
     };
     format!("{environment}{} --ignored --exact servers::serve {mode} {{port}}", program.display())
+}
+
+/// A built-in server as a command line of the user's.
+pub(crate) fn null_server(engine: &str, scenario: &str) -> String {
+    let program = crate::world::program().display();
+    format!("{program} null-server {engine} {scenario} {{host}} {{port}} {{workers}}")
 }
 
 /// Not a test: what [`command`] starts.
@@ -96,13 +104,19 @@ fn talk(mut stream: TcpStream, mode: &str) -> std::io::Result<()> {
     if mode == "api" {
         return crate::requests::api(&stream);
     }
-    if let Some(silence) = mode.strip_prefix("closes-after-") {
+    let mut closing = ["closes-after-", "hangs-up-after-"].iter();
+    if let Some(silence) = closing.find_map(|it| mode.strip_prefix(it)) {
         let silence = Duration::from_millis(silence.parse().map_err(std::io::Error::other)?);
         stream.set_read_timeout(Some(silence))?;
     }
     let mut bytes = [0; 4096];
     loop {
-        let length = stream.read(&mut bytes)?;
+        let read = stream.read(&mut bytes);
+        let is_silent = read.as_ref().is_err_and(|it| it.kind() == ErrorKind::WouldBlock);
+        if is_silent && mode.starts_with("hangs-up") {
+            std::fs::write(HUNG_UP, "")?;
+        }
+        let length = read?;
         if length == 0 {
             return Ok(());
         }
@@ -152,26 +166,37 @@ const GOOD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 fn answering(
     reply: impl Fn(u32, u32) -> Option<&'static str> + Copy + Send + 'static,
 ) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let all = Arc::new(AtomicU32::new(0));
+    in_threads("127.0.0.1".parse().unwrap(), move |mut stream| {
+        let mut own = 0;
+        // A request of these tests arrives in one piece.
+        while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
+            let Some(text) = reply(own, all.fetch_add(1, Ordering::Relaxed)) else { return };
+            let _ = stream.write_all(text.as_bytes());
+            own += 1;
+        }
+    })
+}
+
+/// A server within this test, with a thread for each connection.
+pub(crate) fn in_threads(
+    ip: IpAddr,
+    serve: impl Fn(TcpStream) + Clone + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind((ip, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let all = Arc::clone(&all);
-            thread::spawn(move || {
-                let mut own = 0;
-                // A request of these tests arrives in one piece.
-                while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {
-                    let Some(text) = reply(own, all.fetch_add(1, Ordering::Relaxed)) else {
-                        return;
-                    };
-                    let _ = stream.write_all(text.as_bytes());
-                    own += 1;
-                }
-            });
+        for stream in listener.incoming().flatten() {
+            let serve = serve.clone();
+            thread::spawn(move || serve(stream));
         }
     });
     address
+}
+
+/// The service of [`api`](crate::requests::api) within this test, and its address.
+pub(crate) fn local_api() -> SocketAddr {
+    in_threads("127.0.0.1".parse().unwrap(), |stream| _ = crate::requests::api(&stream))
 }
 
 /// A server that answers the first two requests of a connection correctly and closes on the third.

@@ -2,6 +2,7 @@
 
 use crate::{
     load::served,
+    servers,
     world::{Outcome, World, assert_has},
 };
 use std::{
@@ -11,7 +12,6 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    thread,
     time::Instant,
 };
 use wirebench_schema::{
@@ -27,23 +27,16 @@ const REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
 
 /// A server within this test, which counts connections and requests.
 fn counting(ip: IpAddr) -> (SocketAddr, Arc<AtomicU64>, Arc<AtomicU64>) {
-    let listener = TcpListener::bind((ip, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
     let counts = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (connections, requests) = counts.clone();
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            connections.fetch_add(1, Ordering::Relaxed);
-            let requests = Arc::clone(&requests);
-            thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while let Ok(1..) = stream.read(&mut buffer) {
-                    requests.fetch_add(1, Ordering::Relaxed);
-                    if stream.write_all(REPLY).is_err() {
-                        return;
-                    }
-                }
-            });
+    let address = servers::in_threads(ip, move |mut stream| {
+        connections.fetch_add(1, Ordering::Relaxed);
+        let mut buffer = [0; 4096];
+        while let Ok(1..) = stream.read(&mut buffer) {
+            requests.fetch_add(1, Ordering::Relaxed);
+            if stream.write_all(REPLY).is_err() {
+                return;
+            }
         }
     });
     (address, counts.0, counts.1)
@@ -119,7 +112,7 @@ fn one_service_is_compared_with_itself_and_a_server_is_compared_with_a_service()
     // The same process has the load of all four: its own work is no neighbour's.
     assert!(!kinds(&journal).contains(&ReasonKind::ParkedBusy), "{:?}", kinds(&journal));
     let mixed = World::that_sends();
-    let server = crate::servers::command("correct");
+    let server = servers::command("correct");
     let ab = ["ab", "--a", &url, "--b", &server, "--cohorts=3", "--path=/"];
     assert_went_through(&mixed.wirebench(&[&ab[..], &SHORT].concat()));
     let journal = mixed.journal();
@@ -150,18 +143,6 @@ fn a_sweep_and_a_search_leave_the_service_as_it_is() {
     server.end();
 }
 
-/// The service of [`api`](crate::requests::api) within this test, and its URL.
-fn api() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            thread::spawn(move || crate::requests::api(&stream));
-        }
-    });
-    url
-}
-
 #[test]
 fn verify_checks_services_as_they_are_next_to_entries_and_commands() {
     let (world, server, url) = served("hello");
@@ -175,16 +156,16 @@ fn verify_checks_services_as_they_are_next_to_entries_and_commands() {
         assert_has(&stdout, &[format!("{verdict} {name} requests {}", check.name)]);
     }
     assert_has(&stdout, &["quiet: wirebench has not started this service", "7 passed, 0 failed"]);
-    let api = api();
-    let file = world.folder.path().join("api.jsonl");
+    let api = format!("http://{}/", servers::local_api());
+    let file = world.path("api.jsonl");
     std::fs::write(&file, crate::requests::FILE).unwrap();
     let requests = ["verify", "--junit=checks.xml", "--requests", file.to_str().unwrap()];
     let stdout = world.stdout(&[&requests[..], &[&api]].concat());
     assert_has(&stdout, &["7 passed, 0 failed, 3 skipped"]);
-    let junit = std::fs::read_to_string(world.folder.path().join("checks.xml")).unwrap();
+    let junit = world.read("checks.xml");
     assert_has(&junit, &["name=\"split-requests\"", "skipped=\"3\""]);
     // The command answers the same requests; the entry has its own scenarios.
-    let command = crate::servers::command("api");
+    let command = servers::command("api");
     let mixed = ["verify", &api, "builtin/epoll", "--server", &command, "--path=/users/5"];
     let outcome = world.wirebench(&mixed).ended(0);
     assert_has(&outcome.stdout, &["PASS  builtin/epoll hello ", " requests stops-on-sigterm\n"]);

@@ -9,9 +9,8 @@ use std::{
     cell::RefCell,
     fs,
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     sync::Arc,
-    thread,
 };
 use wirebench_schema::{
     journal::{Journal, ReasonKind},
@@ -54,7 +53,7 @@ fn tls_api(world: &World) -> (String, String) {
     let key = rcgen::KeyPair::generate().unwrap();
     let names = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     let certificate = names.self_signed(&key).unwrap();
-    let file = world.folder.path().join("ca.pem");
+    let file = world.path("ca.pem");
     fs::write(&file, certificate.pem()).unwrap();
     let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -64,15 +63,11 @@ fn tls_api(world: &World) -> (String, String) {
         .with_single_cert(vec![certificate.der().clone()], key)
         .unwrap();
     let config = Arc::new(config);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://localhost:{}/users/7", listener.local_addr().unwrap().port());
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
-            let tls = move || Tls(RefCell::new(StreamOwned::new(connection, stream)));
-            thread::spawn(move || crate::requests::api(&tls()));
-        }
+    let address = servers::in_threads("127.0.0.1".parse().unwrap(), move |stream| {
+        let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+        let _ = crate::requests::api(&Tls(RefCell::new(StreamOwned::new(connection, stream))));
     });
+    let url = format!("https://localhost:{}/users/7", address.port());
     (url, file.to_str().unwrap().to_owned())
 }
 

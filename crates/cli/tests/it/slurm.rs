@@ -153,20 +153,20 @@ fn the_recipe_of_the_manual_measures_blocks_in_a_job_array_and_joins_them_with_s
     let (script, jobs) = recipe();
     let options = "own --address 127.0.0.1 --no-pin --no-verify";
     let script = adapted(script, &[("full", options), ("/8", "/3"), ("tail -n +2", "cat")]);
-    fs::write(world.folder.path().join("block.sh"), script).unwrap();
+    world.write("block.sh", script);
     let jobs = adapted(jobs, &[("-N2", "-N1"), ("=2-8", "=2-3")]);
     cluster.script(&world, &jobs);
     cluster.wait_for_rest();
     world.wait_for_silence();
-    let whole = read(&result_in(&world.folder.path().join("whole")));
+    let whole = read(&result_in(&world.path("whole")));
     assert_eq!(whole.end.unwrap().reason, EndReason::Complete);
     let parts: Vec<_> = whole.parts.iter().map(|it| (it.block, it.failure.is_none())).collect();
     assert_eq!(parts, [(0, true), (1, true), (2, true)]);
     assert!(whole.parts.iter().all(|it| it.pair.contains(':')), "{:#?}", whole.parts);
 
-    let script = fs::read_to_string(world.folder.path().join("block.sh")).unwrap();
+    let script = world.read("block.sh");
     let script = adapted(script, &[("out/$k", "lost")]);
-    fs::write(world.folder.path().join("lost.sh"), script).unwrap();
+    world.write("lost.sh", script);
     let repeated = "sbatch --parsable -N1 --exclusive --array=2 lost.sh --rates out/1";
     let job = cluster.script(&world, repeated);
     world.wait_for_process("null-server");

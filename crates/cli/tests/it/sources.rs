@@ -1,9 +1,12 @@
 //! Entries whose sources are fetched from git: what `list`, `setup` and `build` say of them. The
 //! repositories are small ones that the tests make.
 
-use crate::world::{ENTRY, Outcome, World};
+use crate::{
+    revisions::git,
+    world::{ENTRY, Outcome, World},
+};
 use expect_test::expect;
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 /// An entry that is built from the first commit of `repository`.
 fn entry(repository: &str, commit: &str) -> String {
@@ -15,17 +18,10 @@ fn entry(repository: &str, commit: &str) -> String {
     )
 }
 
-fn git(folder: &Path, words: &[&str]) -> String {
-    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=0"];
-    let output = Command::new("git").arg("-C").arg(folder).args(who).args(words).output().unwrap();
-    assert!(output.status.success(), "{words:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// A world with a mirror that has one repository, and an entry that is built from it.
 fn world() -> World {
     let world = World::new();
-    let repository = world.folder.path().join("mirror/owner/a");
+    let repository = world.path("mirror/owner/a");
     fs::create_dir_all(&repository).unwrap();
     git(&repository, &["init", "-q"]);
     fs::write(repository.join("x.c"), "one\n").unwrap();
@@ -34,14 +30,14 @@ fn world() -> World {
     let commit = git(&repository, &["rev-parse", "HEAD"]);
     let world = world.with_entry("c/x", &entry("a", &commit));
     let patch = "--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-one\n+ours\n";
-    fs::write(world.folder.path().join("entries/c/x/x.patch"), patch).unwrap();
+    world.write("entries/c/x/x.patch", patch);
     world
 }
 
 /// What a command printed, without dates, commits and places.
 fn shown(world: &World, outcome: &Outcome) -> String {
     let text = world.without_places(&format!("{}{}", outcome.stdout, outcome.stderr));
-    let commit = git(&world.folder.path().join("mirror/owner/a"), &["rev-parse", "HEAD"]);
+    let commit = git(&world.path("mirror/owner/a"), &["rev-parse", "HEAD"]);
     let parts: Vec<String> = text.split(" failed on ").map(str::to_owned).collect();
     let dated = parts[1..].iter().map(|it| format!(" failed on DATE{}", &it["2026-01-02".len()..]));
     (parts[0].clone() + &dated.collect::<String>())
@@ -92,10 +88,10 @@ fn setup_fetches_a_source_and_the_entry_is_built_from_it_with_git() {
     "#]]
     .assert_eq(&text);
     world.stdout(&["build", "c/x"]);
-    let built = world.folder.path().join("target/wirebench/build/c/x/default/server");
+    let built = world.path("target/wirebench/build/c/x/default/server");
     assert_eq!(fs::read_to_string(built).unwrap(), "ours\n");
     let versions = world.stdout(&["versions", "c/x"]);
-    let commit = git(&world.folder.path().join("mirror/owner/a"), &["rev-parse", "HEAD"]);
+    let commit = git(&world.path("mirror/owner/a"), &["rev-parse", "HEAD"]);
     assert!(versions.contains(&format!("a {}", &commit[..12])), "{versions}");
 }
 
@@ -103,7 +99,7 @@ fn setup_fetches_a_source_and_the_entry_is_built_from_it_with_git() {
 #[ignore = "needs git"]
 fn a_source_that_cannot_be_fetched_is_remembered_with_git() {
     let world = world();
-    fs::create_dir(world.folder.path().join("empty")).unwrap();
+    fs::create_dir(world.path("empty")).unwrap();
     world.wirebench(&["setup", "c/x", "--mirror=empty", "--yes"]).ended(1);
     let list = world.wirebench(&["list", "c/"]);
     expect![[r#"
@@ -128,7 +124,7 @@ fn a_source_that_cannot_be_fetched_is_remembered_with_git() {
 fn addresses_are_replaced_as_the_settings_of_git_say_with_git() {
     let world = world();
     let mirror = world.folder.path().canonicalize().unwrap().join("mirror");
-    let settings = world.folder.path().join("gitconfig");
+    let settings = world.path("gitconfig");
     let section =
         format!("[url \"{}/\"]\n\tinsteadOf = https://example.invalid/\n", mirror.display());
     fs::write(&settings, section).unwrap();
@@ -145,7 +141,7 @@ fn what_stops_setup_before_it_fetches_is_named() {
         2,
         "entries/c/x/entry.toml: the patch `x.patch`: No such file or directory (os error 2)",
     );
-    fs::write(world.folder.path().join("entries/c/x/x.patch"), "").unwrap();
+    world.write("entries/c/x/x.patch", "");
     let nowhere = world.wirebench(&["setup", "c/x", "--mirror=nowhere"]);
     nowhere.assert_refused(2, &["there is no folder nowhere", "OWNER/NAME.git"]);
     let alone = world.wirebench_alone(&["list", "c/"]);

@@ -9,9 +9,8 @@ use wirebench_schema::load::{LoadEvent, LoadReport};
 /// A built-in server that is a process of its own, and its URL.
 fn server(world: &World) -> (Running, String) {
     let mut server = world.start(&["null-server", "epoll", "hello", "127.0.0.1", "0", "1"]);
-    let line = server.first_line();
-    let address = line.strip_prefix("listening ").expect("a ready line").to_owned();
-    (server, format!("http://{address}/"))
+    let url = format!("http://{}/", server.address());
+    (server, url)
 }
 
 /// The report of a load to which this is done once its connections stand.

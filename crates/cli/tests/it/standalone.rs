@@ -46,10 +46,7 @@ impl Alone {
             command.env_remove(name);
         }
         command.env("HOME", self.home()).envs(env.iter().copied());
-        let output = command.args(arguments).current_dir(self.work()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Outcome { code: output.status.code(), stdout, stderr }
+        Outcome::of(command.args(arguments).current_dir(self.work()).output().unwrap())
     }
 
     #[track_caller]

@@ -1,9 +1,6 @@
 //! Start-up times of real servers, one of which waits before it listens.
 
-use crate::{
-    ab::SHORT,
-    world::{World, program},
-};
+use crate::{ab::SHORT, servers::null_server, world::World};
 use serde_json::Value;
 use std::fs;
 use wirebench_schema::journal::EndReason;
@@ -13,9 +10,8 @@ const WAIT_NS: f64 = 0.4e9;
 
 /// A server, and the command of one that waits before it starts it.
 fn servers(world: &World) -> [String; 2] {
-    let server =
-        format!("{} null-server epoll hello {{host}} {{port}} {{workers}}", program().display());
-    let script = world.folder.path().join("slow.sh");
+    let server = null_server("epoll", "hello");
+    let script = world.path("slow.sh");
     fs::write(&script, "#!/bin/sh\nsleep 0.4\nexec \"$@\"\n").unwrap();
     let slow = format!("sh {} {server}", script.display());
     [server, slow]

@@ -1,18 +1,18 @@
 //! Suites: those of the project against their documents, scales, entries that are not there, and
 //! load generators of other people.
 
-use crate::world::{World, assert_has};
+use crate::world::{World, assert_has, repository};
 use std::{fs, path::PathBuf};
 use wirebench_schema::{
     journal::{Counts, Generator, Outcome},
     scenario::Scenario,
-    suite::{Column, PublishedFigures, PublishedTable, Scale, Suite},
+    suite::{PublishedFigures, Scale, Suite},
 };
 
 pub(crate) const DOCUMENTS: [&str; 5] = ["async-bench", "go-uring", "httpbench", "restinio", "zab"];
 
 pub(crate) fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../suites")
+    repository().join("suites")
 }
 
 pub(crate) fn suite(name: &str) -> Suite {
@@ -23,13 +23,6 @@ pub(crate) fn suite(name: &str) -> Suite {
 pub(crate) fn figures(name: &str) -> PublishedFigures {
     let path = folder().join("published").join(format!("{name}.toml"));
     PublishedFigures::parse(&fs::read_to_string(path).unwrap(), &suite(name)).unwrap()
-}
-
-/// All numbers of one column of the tables on `workload`.
-fn column(name: &str, workload: &str, column: Column) -> Vec<f64> {
-    let figures = figures(name);
-    let of_row = |variant| figures.figure(workload, variant, column);
-    figures.variants().into_iter().filter_map(of_row).collect()
 }
 
 #[test]
@@ -64,93 +57,6 @@ fn the_suites_of_documents_ask_for_what_the_documents_did() {
     // Two rows of its tables, and Asio over io_uring, of which only its text has a figure.
     assert_eq!(shape("zab"), (30, 3, 1, 0));
     assert_eq!(shape("httpbench"), (4, 23, 10, 0));
-}
-
-#[test]
-fn the_published_tables_are_complete() {
-    let rates = |name, workload| column(name, workload, Column::RequestsPerSecond);
-    let sum = |numbers: &[f64]| numbers.iter().sum::<f64>();
-    let rows = [
-        ("async-bench", "hello-throughput", 18, 21_501_633.0),
-        ("async-bench", "hello-timeout-throughput", 17, 17_994_574.0),
-        ("go-uring", "c100-b128", 4, 191_399.0),
-        ("go-uring", "c1000-b1024", 4, 572_151.0),
-        ("httpbench", "c8", 19, 700_656.0),
-        ("httpbench", "c64", 19, 2_197_392.0),
-        ("httpbench", "c128", 19, 2_148_377.0),
-        ("httpbench", "c256", 19, 1_951_391.0),
-        ("zab", "rps-c1000-b4096", 2, 1_091_310.0),
-    ];
-    for (name, workload, count, expected) in rows {
-        let numbers = rates(name, workload);
-        assert_eq!(numbers.len(), count, "{name} {workload}");
-        assert!((sum(&numbers) - expected).abs() < 0.5, "{name} {workload}: {}", sum(&numbers));
-    }
-    assert_eq!(column("async-bench", "hello-latency", Column::LatencyNsP9999).len(), 18);
-    assert_eq!(column("async-bench", "hello-timeout-latency", Column::LatencyNsMean).len(), 17);
-    assert_eq!(figures("httpbench").tables.len(), 4);
-    let zab = figures("zab");
-    let megabytes = zab.tables.iter().flat_map(PublishedTable::cells);
-    let megabytes = megabytes.filter(|(_, column)| *column == Column::MegabytesPerSecond).count();
-    assert_eq!((megabytes, zab.tables.len(), figures("go-uring").tables.len()), (20, 4, 1));
-}
-
-#[test]
-fn the_tables_have_the_rows_and_headings_of_the_documents_in_their_order() {
-    let printed = |name: &str| {
-        let figures = figures(name);
-        let tables = figures.tables.iter().map(|table| {
-            let names = table.rows.iter().map(|(variant, _)| figures.rows[variant].name.as_deref());
-            let names: Vec<&str> = names.map(Option::unwrap).collect();
-            format!("{}\n  {}\n  {}\n", table.section, table.heads.join(" | "), names.join(" | "))
-        });
-        (name.to_owned(), tables.collect::<String>())
-    };
-    let text: String = DOCUMENTS
-        .map(printed)
-        .into_iter()
-        .map(|(name, text)| format!("# {name}\n{text}"))
-        .collect();
-    expect_test::expect_file!["../golden/published-tables.txt"].assert_eq(&text);
-}
-
-#[test]
-fn known_cells_of_the_documents_are_found_and_their_ratios_too() {
-    let cells = [
-        (
-            "async-bench",
-            "hello-throughput",
-            "c/epoll:published-async-bench",
-            Column::RequestsPerSecond,
-            1_401_905.0,
-        ),
-        ("async-bench", "hello-latency", "go/net", Column::LatencyNsP99, 43_911.0),
-        ("go-uring", "c500-b128", "go/go-uring:published", Column::RequestsPerSecond, 141_957.0),
-        ("httpbench", "c256", "d/arsd:published-processes", Column::Requests, 105_172.0),
-        ("httpbench", "c64", "rust/actix:published-web", Column::LatencyMsP99, 0.8),
-        ("restinio", "hello", "cpp/cpprestsdk:published", Column::RequestsPerSecond, 9487.37),
-        ("zab", "medium-c300", "cpp/asio:threads", Column::MegabytesPerSecond, 5702.34),
-    ];
-    for (name, workload, variant, column, expected) in cells {
-        let figure = figures(name).figure(workload, &variant.parse().unwrap(), column).unwrap();
-        assert!((figure - expected).abs() < 1e-9, "{name} {workload} {variant}: {figure}");
-    }
-    // The document's own percentages follow from its rates.
-    let restinio = figures("restinio");
-    let base = "cpp/asio:single".parse().unwrap();
-    for (variant, _) in &restinio.tables[0].rows {
-        let ratio = restinio.ratio("hello", variant, &base, Column::RequestsPerSecond).unwrap();
-        let percent = restinio.figure("hello", variant, Column::RequestsPerSecondPercent).unwrap();
-        assert!((ratio * 100.0 - percent).abs() < 0.01, "{variant}: {ratio} {percent}");
-    }
-    let (zab, asio) = ("cpp/zab".parse().unwrap(), "cpp/asio:threads".parse().unwrap());
-    for (workload, column, expected) in [
-        ("rps-c200-b512", Column::RequestsPerSecond, 1.722),
-        ("large-c20", Column::MegabytesPerSecond, 1.193),
-    ] {
-        let ratio = figures("zab").ratio(workload, &zab, &asio, column).unwrap();
-        assert!((ratio - expected).abs() < 0.0005, "{workload}: {ratio}");
-    }
 }
 
 /// A suite that repeats a document and names entries of which one is not there.
@@ -216,7 +122,9 @@ fn an_entry_with_a_wrong_description_keeps_a_suite_that_names_it_from_nothing_el
     let expected = "  c/wrong: entries/c/wrong/entry.toml: line 1: invalid type: integer `1`, \
                     expected a string";
     assert_eq!(lines, [expected], "{details}");
-    assert_eq!(world.journal().runs.len(), 1);
+    // The smallest scale runs each cell once.
+    let journal = world.journal();
+    assert_eq!((journal.start.scale, journal.runs.len()), (Scale::Smoke, 1));
 }
 
 #[test]
@@ -227,14 +135,6 @@ fn another_generator_warms_a_server_up_with_wrk() {
     world.wirebench(&arguments).ended(0);
     let journal = world.journal();
     assert!(journal.runs.iter().all(|run| matches!(run.outcome, Outcome::Measured(_))));
-}
-
-#[test]
-fn the_smallest_scale_runs_each_cell_once() {
-    let world = World::new().with_suite("mine.toml", REPEATED);
-    world.wirebench(&["run", "mine", "--scale", "smoke", "--no-verify"]).ended(0);
-    let journal = world.journal();
-    assert_eq!((journal.start.scale, journal.runs.len()), (Scale::Smoke, 1));
 }
 
 #[test]

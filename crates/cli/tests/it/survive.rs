@@ -26,12 +26,9 @@ fn a_signal_ends_a_run_in_order_with_a_partial_report() {
 #[test]
 fn a_hangup_that_is_ignored_ends_nothing() {
     let world = World::that_sends();
-    let mut server = world.start(&["serve", "builtin/epoll", "--scenario", "hello"]);
-    let line = server.first_line();
-    let address = line.strip_prefix("listening ").unwrap();
+    let (_server, url) = world.serve("hello");
     let script =
         "trap '' HUP; \"$0\" load -c1 -d2s --quiet \"$1\" & sleep 1; kill -HUP $!; wait $!";
-    let url = format!("http://{address}/");
     let program = assert_cmd::cargo::cargo_bin("wirebench");
     let output =
         std::process::Command::new("sh").args(["-c", script]).arg(program).arg(url).output();
@@ -86,9 +83,7 @@ fn what_a_build_leaves_running_on_purpose_outlives_wirebench() {
 fn serve_stays_until_ctrl_c_and_takes_its_server_along() {
     let world = World::that_sends();
     let mut running = world.start(&["serve", "builtin/epoll", "--scenario", "echo"]);
-    let line = running.first_line();
-    let address = line.strip_prefix("listening ").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
+    let mut stream = TcpStream::connect(running.address()).unwrap();
     running.signal(Signal::INT);
     assert_eq!(running.end().code, Some(130));
     // The server is gone, so the connection ends, one way or the other.

@@ -1,18 +1,12 @@
 //! What is printed to terminals: colours only where they are wanted, lines on a dumb one, and no commands of other
 //! programs.
 
-use std::process::Command;
-
 use crate::world::{ENTRY, World, program};
 
 /// What wirebench prints to a terminal with these variables.
 fn on_terminal(world: &World, variables: &str, arguments: &str) -> String {
-    let line =
-        format!("env -u NO_COLOR -u CLICOLOR {variables} {} {arguments}", program().display());
-    let mut command = Command::new("script");
-    let output =
-        command.args(["-qec", &line, "/dev/null"]).current_dir(world.folder.path()).output();
-    String::from_utf8(output.unwrap().stdout).unwrap()
+    let program = program().display();
+    world.on_terminal(&format!("env -u NO_COLOR -u CLICOLOR {variables} {program} {arguments}"))
 }
 
 #[test]
@@ -62,10 +56,7 @@ fn a_running_load_shows_its_latencies_and_statuses_where_there_is_room() {
         [(60, "NO_COLOR=1", true), (59, "NO_COLOR=1", false), (80, "NO_COLOR=1 TERM=dumb", false)]
     {
         let line = format!("stty cols {columns} rows 30; TERM=xterm env {variables} {load}");
-        let mut command = Command::new("script");
-        let output =
-            command.args(["-qec", &line, "/dev/null"]).current_dir(world.folder.path()).output();
-        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        let text = world.on_terminal(&line);
         let view = ["  Req/s ", " % █", "  Statuses  2xx "];
         assert!(view.iter().all(|it| text.contains(it) == has_view), "{columns}: {text}");
         // The result follows on a clean line.

@@ -141,7 +141,7 @@ fn what_does_not_fit_is_a_sentence_with_the_next_step() {
         machine.limits.open_files.as_mut().unwrap().hard = Some(limit);
         machine.memory_bytes = memory_bytes;
         let text = serde_json::to_string(&machine).unwrap();
-        fs::write(world.folder.path().join("environment.json"), text).unwrap();
+        world.write("environment.json", text);
         world.stdout(&["run", "quick", "--dry-run=.", "--copies=9"])
     };
     let few = small(600, 1 << 34);

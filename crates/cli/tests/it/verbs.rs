@@ -1,7 +1,7 @@
 //! The small verbs.
 
 use crate::world::{ENTRY, World, assert_has};
-use expect_test::{expect, expect_file};
+use expect_test::expect_file;
 
 const NEEDY: &str = "[[requires]]\ncommand = \"no-such-program\"\ndebian = [\"some-package\"]\n";
 
@@ -17,23 +17,6 @@ fn setup_says_for_whom_it_can_do_nothing_once_for_each_reason() {
         let expected = "nothing to install; setup cannot install the requirements of the 2 variants named above";
         assert!(outcome.stdout.starts_with(expected), "{outcome:#?}");
     }
-}
-
-#[test]
-fn variants_that_lack_the_same_say_so_once() {
-    let variants = "[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n";
-    let world = World::new().with_entry("c/x", &format!("{ENTRY}{NEEDY}{variants}"));
-    expect![[r#"
-        variant  state        scenarios  mechanism  sharing
-        c/x:a    needs setup  hello      epoll      prefork
-        c/x:b    needs setup  hello      epoll      prefork
-
-        needs setup; `wirebench setup` installs what is missing:
-          c/x:a, c/x:b: the program `no-such-program` is missing; `wirebench setup` installs some-package
-
-        1 entry with 2 variants: 0 ready, 2 need `wirebench setup`
-        `wirebench list ENTRY` shows all details.
-    "#]].assert_eq(&world.stdout(&["list", "c/"]));
 }
 
 #[test]
@@ -72,8 +55,7 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
     add(&["setup", "c/"], 1);
     add(&["list", "c/"], 0);
     // Another setup tries again, and succeeds where the world has changed.
-    std::fs::write(world.folder.path().join("target/wirebench/build/c/refused/default/there"), "")
-        .unwrap();
+    world.write("target/wirebench/build/c/refused/default/there", "");
     add(&["setup", "c/"], 1);
     add(&["setup", "c/brought", "c/refused"], 0);
     let text = world.without_places(&text);
@@ -85,27 +67,14 @@ fn setup_fetches_what_is_missing_and_remembers_what_failed() {
 }
 
 #[test]
-fn versions_are_read_where_the_entry_says() {
-    let world = World::new().with_entry("c/x", ENTRY);
-    let text = world.stdout(&["versions"]);
-    assert!(text.lines().any(|line| line.starts_with("c/x               cat ")), "{text}");
-    assert!(world.stdout(&["versions", "--format=markdown"]).starts_with("| entry"));
-}
-
-#[test]
-fn doctor_looks_at_everything_and_changes_nothing() {
-    let world = World::new();
-    let text = world.stdout(&["doctor"]);
-    let text = text + &world.stdout(&["doctor", "-v"]);
-    assert_has(&text, &["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"]);
-    assert!(!world.folder.path().join("target").exists());
-}
-
-#[test]
 fn doctor_names_problems_first_and_fails_only_if_it_is_strict() {
     // An entry that cannot be measured is missing, which is no failure.
     let entry = format!("{ENTRY}[[requires]]\ncommand = \"no-such-program\"\n");
     let world = World::new().with_entry("c/x", &entry);
+    let details = world.stdout(&["doctor", "-v"]);
+    let checks = ["cpus", "governor", "io_uring", "open-files", "ports", "backlog", "load"];
+    assert_has(&details, &checks);
+    assert!(!world.path("target").exists(), "doctor changes nothing");
     let text = world.stdout(&["doctor"]);
     let lines: Vec<&str> = text.lines().collect();
     let place = |line: &str| lines.iter().position(|it| *it == line).unwrap();
@@ -124,19 +93,13 @@ fn doctor_names_problems_first_and_fails_only_if_it_is_strict() {
 #[test]
 fn doctor_tells_programs_the_same_as_people() {
     let world = World::new();
-    let text = world.stdout(&["doctor", "--json"]);
-    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let value = world.json(&["doctor", "--json"]);
     assert_eq!(value["format"], 3);
     assert!(value["environment"]["memory_bytes"].as_u64().unwrap() > 0);
-    let findings = value["findings"].as_array().unwrap();
-    let cpus = findings.iter().find(|finding| finding["name"] == "cpus").unwrap();
-    assert_eq!(cpus["group"], "machine");
-    for finding in findings {
-        let state = finding["state"].as_str().unwrap();
-        assert!(["fine", "unknown", "warning", "missing"].contains(&state), "{finding}");
-        // A warning has a remedy.
-        assert!(state == "missing" || finding["remedy"].is_string() == (state == "warning"));
-    }
+    assert!(
+        value["findings"].as_array().unwrap().iter().any(|it| it["name"] == "cpus"),
+        "{value:#}"
+    );
 }
 
 #[test]

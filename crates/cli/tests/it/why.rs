@@ -2,7 +2,8 @@
 
 use crate::{
     ab::SHORT,
-    world::{World, assert_ended, assert_has, program},
+    servers::null_server,
+    world::{World, assert_ended, assert_has, repository},
 };
 use rustix::process::Signal;
 use std::{fs, path::Path, process::Command};
@@ -15,7 +16,7 @@ const TWICE: &str = "if (length < 0 && !(events";
 
 /// Builds the server of `c/epoll` twice, as `once` and `twice`.
 fn build_both(folder: &Path) {
-    let entries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../entries/c");
+    let entries = repository().join("entries/c");
     for (from, to) in [("shared", "shared"), ("epoll", "once"), ("epoll", "twice")] {
         let to = folder.join(to);
         fs::create_dir(&to).unwrap();
@@ -96,8 +97,7 @@ fn a_second_read_is_the_first_line_of_the_difference_with_perf() {
 #[ignore = "needs perf with its permissions"]
 fn an_interrupted_profile_leaves_nothing_and_is_made_again_with_perf() {
     let world = World::that_sends();
-    let server =
-        format!("{} null-server epoll hello {{host}} {{port}} {{workers}}", program().display());
+    let server = null_server("epoll", "hello");
     let arguments = ["--a", &server, "--b", &server, "--cohorts=1", "--why"];
     let running = world.start(&[&SHORT[..], &arguments].concat());
     // Not the trial of perf before everything else.
@@ -120,7 +120,7 @@ fn an_interrupted_profile_leaves_nothing_and_is_made_again_with_perf() {
 #[test]
 fn without_perf_nothing_is_measured_and_the_next_step_is_named() {
     let world = World::that_sends();
-    let server = format!("{} null-server epoll hello {{host}} {{port}}", program().display());
+    let server = null_server("epoll", "hello");
     let sides = ["--a", &server, "--b", &server, "--why"];
     let outcome = world.wirebench_alone(&[&SHORT[..], &sides].concat());
     outcome.assert_error(
@@ -128,7 +128,7 @@ fn without_perf_nothing_is_measured_and_the_next_step_is_named() {
         "--why needs perf, which is not installed: install your distribution's package (linux-perf on Debian, \
          linux-tools-generic on Ubuntu, perf elsewhere)",
     );
-    assert!(!world.folder.path().join("target").exists());
+    assert!(!world.path("target").exists());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::{
     forge::Forge,
-    world::{World, read, result_in},
+    world::{World, read, repository, result_in},
 };
 use saphyr::{LoadableYamlNode as _, Yaml};
 use std::{fs, path::Path};
@@ -20,8 +20,7 @@ const SERVER: &str =
 
 /// The scripts of the steps that have one, with their names, in their order.
 fn steps() -> Vec<(String, String)> {
-    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
-    let manual = fs::read_to_string(manual).unwrap();
+    let manual = fs::read_to_string(repository().join("docs/ci.md")).unwrap();
     let mut fenced = manual.split("```yaml\n").skip(1);
     let (workflow, _) = fenced.next().unwrap().split_once("```").unwrap();
     assert_eq!(fenced.next(), None, "one workflow, or it is not known which is meant");
@@ -86,7 +85,7 @@ fn the_workflow_of_the_manual_installs_what_this_repository_has_unless_it_is_the
     let rest =
         script.trim_end().strip_prefix("command -v wirebench || cargo install --locked --path ");
     let path = rest.unwrap().strip_prefix("wirebench/").unwrap();
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = repository();
     let manifest = repository.join(path).join("Cargo.toml");
     let manifest = fs::read_to_string(manifest).unwrap();
     assert!(manifest.lines().any(|line| line == "name = \"wirebench\""));

@@ -1,13 +1,18 @@
 //! A small world for one test: a checkout of its own, and a mark by which every process that it
 //! starts can be found.
 
+#[path = "world/outcome.rs"]
+mod outcome;
+
+pub(crate) use outcome::{Outcome, Running, assert_has};
+
 use assert_cmd::Command;
+use serde_json::Value;
 use std::{
     fmt::Display,
     fs,
-    io::{BufRead, BufReader, Read},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Child, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
@@ -57,65 +62,6 @@ pub(crate) struct World {
     script: Option<String>,
 }
 
-/// What a program printed and how it ended.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl Outcome {
-    /// This outcome, if it ended with this exit code.
-    #[track_caller]
-    pub(crate) fn ended(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{self:#?}");
-        self
-    }
-
-    /// Whether a run went through to its reports. On a machine that is busy with other tests a
-    /// short window may stay without a reply, which is a run that failed and no fault of the rest.
-    #[track_caller]
-    pub(crate) fn assert_reported(&self) {
-        let is_reported = self.stdout.contains("\nReport: ") && !self.stderr.contains("panicked");
-        let is_failed = self.code == Some(1) && self.stdout.contains("failed");
-        assert!((self.code == Some(0) || is_failed) && is_reported, "{self:#?}");
-    }
-
-    /// Whether it ended with this exit code and printed this error and nothing else on standard error.
-    #[track_caller]
-    pub(crate) fn assert_error(&self, code: i32, message: &str) {
-        assert_eq!(self.stderr, format!("error: {message}\n"));
-        assert_eq!(self.code, Some(code), "{self:#?}");
-    }
-
-    /// Whether this is a whole line of what it printed.
-    #[track_caller]
-    pub(crate) fn assert_line(&self, line: &str) {
-        let mut lines = self.stdout.lines().chain(self.stderr.lines());
-        assert!(lines.any(|it| it == line), "{line:?} is missing in {self:#?}");
-    }
-
-    /// Whether it ended with this exit code and printed these parts, without a panic.
-    #[track_caller]
-    pub(crate) fn assert_prints(&self, code: i32, parts: &[&str]) {
-        self.assert_parts(code, &self.stdout, parts);
-    }
-
-    /// Whether it ended with this exit code and a clear sentence with these parts, without a panic.
-    #[track_caller]
-    pub(crate) fn assert_refused(&self, code: i32, parts: &[&str]) {
-        self.assert_parts(code, &self.stderr, parts);
-    }
-
-    #[track_caller]
-    fn assert_parts(&self, code: i32, text: &str, parts: &[&str]) {
-        assert_eq!(self.code, Some(code), "{self:#?}");
-        assert_has(text, parts);
-        assert!(!self.stderr.contains("panicked"), "{self:#?}");
-    }
-}
-
 /// The command of the generator. Its events go where the test harness does not write.
 fn scripted_command() -> String {
     let program = std::env::current_exe().unwrap();
@@ -151,15 +97,40 @@ impl World {
     }
 
     pub(crate) fn with_entry(self, id: &str, text: &str) -> Self {
-        let folder = self.folder.path().join("entries").join(id);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("entry.toml"), text).unwrap();
+        fs::create_dir_all(self.path("entries").join(id)).unwrap();
+        self.write(format!("entries/{id}/entry.toml"), text);
         self
     }
 
     pub(crate) fn with_suite(self, name: &str, text: &str) -> Self {
-        fs::write(self.folder.path().join("suites").join(name), text).unwrap();
+        self.write(format!("suites/{name}"), text);
         self
+    }
+
+    /// A built-in server behind `wirebench serve`, and its URL.
+    pub(crate) fn serve(&self, scenario: &str) -> (Running, String) {
+        let mut server = self.start(&["serve", "builtin/epoll", "--scenario", scenario]);
+        let address = server.address();
+        let is_echo = scenario == "echo";
+        let url = if is_echo { format!("tcp://{address}") } else { format!("http://{address}/") };
+        (server, url)
+    }
+
+    /// The place of a file of this world.
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Writes a file, and returns its place as an argument.
+    pub(crate) fn write(&self, name: impl AsRef<Path>, text: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
     }
 
     /// `text` without the places of this machine.
@@ -188,6 +159,12 @@ impl World {
 
     pub(crate) fn wirebench(&self, arguments: &[&str]) -> Outcome {
         self.outcome(Command::cargo_bin("wirebench").unwrap(), arguments)
+    }
+
+    /// The JSON that a verb that succeeds prints.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
     /// What a verb that succeeds prints.
@@ -220,13 +197,14 @@ impl World {
 
     fn outcome(&self, mut command: Command, arguments: &[&str]) -> Outcome {
         command.args(arguments).current_dir(self.folder.path()).envs(self.variables());
-        let output = command.timeout(PATIENCE).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Outcome {
-            code: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        Outcome::of(command.timeout(PATIENCE).output().unwrap())
+    }
+
+    /// What a line of a shell prints to a terminal.
+    pub(crate) fn on_terminal(&self, line: &str) -> String {
+        let mut command = Command::new("script");
+        command.args(["-qec", line, "/dev/null"]).current_dir(self.folder.path());
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
     }
 
     /// Starts wirebench and leaves it running.
@@ -293,14 +271,6 @@ impl World {
     }
 }
 
-/// Whether `text` has each of these parts.
-#[track_caller]
-pub(crate) fn assert_has(text: &str, parts: &[impl AsRef<str>]) {
-    for part in parts.iter().map(AsRef::as_ref) {
-        assert!(text.contains(part), "{part:?} is missing in {text}");
-    }
-}
-
 /// What is in a folder, in order; nothing, if there is none.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -351,45 +321,17 @@ pub(crate) fn assert_ended(code: Option<i32>, journal: &Journal) {
     );
 }
 
+/// The folder of the whole project.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Writes a file that can be started.
+pub(crate) fn write_program(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_wirebench"))
-}
-
-/// A wirebench that runs. It is killed when the test ends, also in a panic.
-pub(crate) struct Running {
-    pub(crate) child: Child,
-}
-
-impl Running {
-    pub(crate) fn of(mut command: std::process::Command) -> Self {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Self { child }
-    }
-
-    /// The first line on standard output.
-    pub(crate) fn first_line(&mut self) -> String {
-        let mut line = String::new();
-        BufReader::new(self.child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal).unwrap();
-    }
-
-    pub(crate) fn end(mut self) -> Outcome {
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        let code = self.child.wait().unwrap().code();
-        Outcome { code, stdout, stderr }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

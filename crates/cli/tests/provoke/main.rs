@@ -17,7 +17,7 @@ mod faulty;
 mod machine;
 mod recording;
 mod unsteady;
-#[allow(dead_code, reason = "the other tests use what these do not")]
+#[allow(dead_code, unused_imports, reason = "the other tests use what these do not")]
 #[path = "../it/world.rs"]
 mod world;
 

@@ -185,7 +185,8 @@ impl Arguments {
             ));
         }
         let base = stored.unwrap_or_else(|| LoadConfig::new(target.clone()));
-        let base = self.shaped(LoadConfig { target, ..base }).map_err(usage)?;
+        let base = LoadConfig { target, ..base };
+        let shape = self.shaped(&base).map_err(usage)?;
         let expect = Some(request.expect()).filter(|it| *it != Expect::default());
         let expect = expect.unwrap_or_else(|| base.expect());
         let trust = Some(self.trust.trust()).filter(|it| *it != Trust::System);
@@ -218,7 +219,8 @@ impl Arguments {
             trust: trust.unwrap_or(base.trust),
             client_certificate: self.client_certificate().or(base.client_certificate),
             seed: self.seed.unwrap_or(base.seed),
-            ..base
+            share: base.share,
+            ..shape
         };
         config.check().map_err(usage)?;
         if self.config.is_some() && serde_json::to_string(&config)?.contains(REDACTED) {
@@ -228,8 +230,8 @@ impl Arguments {
         Ok(config)
     }
 
-    /// Gives a load the shape of the options.
-    fn shaped(&self, base: LoadConfig) -> Result<LoadConfig, String> {
+    /// A load with the target of `base` and its shape, which the options change.
+    fn shaped(&self, base: &LoadConfig) -> Result<LoadConfig, String> {
         let patch = self.shape.patch();
         let is_closed = patch.delay.is_some() || patch.closed.is_some();
         let has_rate = matches!(base.model, LoadModel::Rate { .. }) && !is_closed;
@@ -249,20 +251,7 @@ impl Arguments {
         };
         patch.apply_to_all(slice::from_mut(&mut workload))?;
         let shape = workload.load_config(base.target.clone(), base.threads, base.seed);
-        Ok(LoadConfig {
-            model: shape.model,
-            threads: self.shape.threads.unwrap_or(shape.threads),
-            connections: shape.connections,
-            idle_connections: shape.idle_connections,
-            pipeline: shape.pipeline,
-            requests_per_connection: shape.requests_per_connection,
-            on_closed: shape.on_closed,
-            payload_bytes: shape.payload_bytes,
-            warmup: shape.warmup,
-            stop: shape.stop,
-            timeout: shape.timeout,
-            ..base
-        })
+        Ok(LoadConfig { threads: self.shape.threads.unwrap_or(shape.threads), ..shape })
     }
 
     fn client_certificate(&self) -> Option<ClientCertificate> {

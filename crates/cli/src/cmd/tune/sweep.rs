@@ -5,11 +5,12 @@ use wirebench_catalogue::subject::Subject;
 use wirebench_experiment::tune::{grid, sweep};
 use wirebench_schema::suite::Workload;
 
-use super::{Arguments, lists, show};
+use super::{Arguments, show};
 use crate::{
     context::Context,
     exit::{Exit, usage},
     files, out,
+    value::lists,
 };
 
 /// What the document swept that this repeats.

@@ -163,19 +163,3 @@ fn json_has_the_distribution_of_latency_whether_asked_for_or_not() {
     assert_eq!(parse(&["--json", "-L", url]).unwrap(), http());
     assert!(parse(&["--json", "--percentiles=50", url]).is_err());
 }
-
-/// `UPDATE_EXPECT=1` writes the options into the manual.
-#[test]
-fn the_manual_has_the_options_as_the_help_prints_them() {
-    const MANUAL: &str = "../../../../../../docs/load.md";
-    let help = include_str!("../../../../tests/golden/help/load.txt");
-    let (_, options) = help.split_once("\nLoad:\n").unwrap();
-    let (options, _) = options.split_once("\n\nUnits:").unwrap();
-    let manual = include_str!("../../../../../../docs/load.md");
-    let (before, rest) = manual.split_once("<!-- options: begin -->\n").unwrap();
-    let (_, after) = rest.split_once("<!-- options: end -->").unwrap();
-    let written = format!(
-        "{before}<!-- options: begin -->\n\n```text\nLoad:\n{options}\n```\n\n<!-- options: end -->{after}"
-    );
-    expect_test::expect_file![MANUAL].assert_eq(&written);
-}

@@ -2,7 +2,7 @@
 
 use wirebench_schema::units::parse_count;
 
-use crate::value::List;
+use super::List;
 
 /// The most values of a list; more would take days, and no picture could show them.
 const MOST_VALUES: usize = 100;
@@ -119,6 +119,6 @@ mod tests {
             refusals(connections, &["10-"]),
             refusals(rates, &["100", "0-5", "5-1", "a-b"]),
         ];
-        expect_file!["../../../tests/golden/unit/lists.txt"].assert_eq(&text.concat());
+        expect_file!["../../tests/golden/unit/lists.txt"].assert_eq(&text.concat());
     }
 }
