@@ -44,7 +44,7 @@ fn concerned<'a>(
     ratio.claim.map(|_| (cell, figure, ratio))
 }
 
-fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
+pub(super) fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
     let Some(interval) = ratio.estimate.interval else {
         let cohorts = ratio.estimate.samples;
         return Kept::Open(format!("too few cohorts for an interval: {cohorts}"));

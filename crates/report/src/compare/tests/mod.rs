@@ -1,6 +1,5 @@
 //! Comparisons of synthetic results: what counts, what fails, and what is never hidden.
 
-mod gate;
 mod grounds;
 mod loads;
 mod made;
@@ -8,8 +7,7 @@ mod rules;
 mod shown;
 
 use self::made::{
-    BASE, Place, USUAL, compared, conditions, machine, measurements, noise, result, try_compare,
-    with_go,
+    BASE, Place, compared, conditions, machine, measurements, noise, result, try_compare, with_go,
 };
 use super::*;
 use crate::{
@@ -68,27 +66,6 @@ fn what_is_better_depends_on_the_figure() {
         assert_eq!([up, down].map(|it| it.claim().words(it.metric)), [higher, lower]);
     }
     assert!(fails(&more) && !fails(&less));
-}
-
-#[test]
-fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
-    let noisy = |seed: u64, go: f64| {
-        result(10, |place| {
-            let factor = if place.variant == "go/net" { go } else { 1.0 };
-            let size = if place.variant == "go/net" { 0.15 } else { 0.003 };
-            USUAL.times(factor * noise(place, seed, size), 1.0)
-        })
-    };
-    let comparison =
-        compared(&noisy(1, 1.0), &noisy(2, 0.94), &conditions(&["throughput < -0.5%"]));
-    let change = go(&comparison, "hello", Metric::Throughput);
-    let ratio = &change.ratio.judged;
-    assert!(ratio.claim == Some(Claim::CannotTell) && ratio.estimate.value < 0.995, "{ratio:#?}");
-    assert_eq!(ratio.inconclusive, Some(Inconclusive::WideInterval));
-    let gate = comparison.gate.unwrap();
-    assert!(!gate.fails() && gate.conditions[0].failed.is_empty(), "{gate:#?}");
-    let open = &gate.conditions[0].inconclusive;
-    assert!(open.iter().any(|hit| hit.why.contains("the interval includes -0.5 %")), "{open:#?}");
 }
 
 #[test]
@@ -253,6 +230,30 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
         let found = go(&comparison, "hello", Metric::Throughput).ratio.judged.claim;
         assert_eq!(found, Some(claim), "{variant} {rate} {old} {new}");
     }
+}
+
+#[test]
+fn what_is_not_passed_is_shown_everywhere_with_its_reason() {
+    let mut old = with_go(10, 1, (1.0, 1.0));
+    measurements(&mut old, "go/net", "hello").for_each(|it| it.bound = Bound::Generator);
+    let new = with_go(10, 2, (1.0, 1.0));
+    let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
+    assert!(!fails(&comparison));
+    let text = comparison.text(Rows::ThatCount);
+    let (_, conditions) = text
+        .split_once(
+            "
+
+inconclusive ",
+        )
+        .unwrap();
+    crate::fixtures::assert_golden("compare/inconclusive.txt", conditions);
+    let value: serde_json::Value = serde_json::from_str(&comparison.json()).unwrap();
+    let gate = &value["gate"];
+    assert_eq!(gate["verdict"], "inconclusive");
+    let open = &gate["conditions"][0]["inconclusive"];
+    assert_eq!(open.as_array().unwrap().len(), 1, "{gate:#}");
+    assert!(open[0]["why"].as_str().unwrap().contains("saturated"), "{gate:#}");
 }
 
 #[test]
