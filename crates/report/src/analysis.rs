@@ -37,7 +37,6 @@ pub use ratio::JudgedRatio;
 pub use rows::{Role, Row, WorkloadRows};
 pub(crate) use rows::{are_builds, asked_for, conditions};
 pub(crate) use sides::JudgedSides;
-pub use sides::SideRatio;
 pub use sort::Sort;
 use states::Machine;
 pub use states::{MachineStates, StateShare, complete_cohorts};

@@ -6,7 +6,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
     ("agent", [276, 217, 0, 0, 1, 0, 0, 0]),
     ("bundle", [222, 71, 0, 0, 4, 0, 0, 0]),
     ("catalogue", [2349, 1090, 27, 0, 44, 4, 0, 0]),
-    ("cli", [9740, 12260, 2476, 0, 74, 10, 0, 26]),
+    ("cli", [9739, 12260, 2476, 0, 74, 10, 0, 26]),
     ("doctor", [1110, 407, 263, 0, 14, 1, 0, 0]),
     ("experiment", [7091, 2103, 78, 0, 118, 2, 0, 0]),
     ("host", [1295, 983, 0, 0, 24, 1, 0, 0]),
@@ -14,7 +14,7 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
     ("lab", [1924, 240, 7, 0, 0, 0, 0, 0]),
     ("loadgen", [10695, 8519, 110, 0, 111, 20, 0, 0]),
     ("nullserver", [1062, 966, 0, 0, 7, 1, 0, 0]),
-    ("report", [15710, 8329, 4720, 0, 223, 9, 0, 0]),
+    ("report", [15639, 8307, 4718, 0, 221, 9, 0, 0]),
     ("schema", [8324, 2747, 422, 0, 155, 6, 0, 0]),
     ("server", [3122, 1020, 85, 0, 61, 1, 0, 0]),
     ("stats", [1839, 1971, 0, 0, 13, 2, 0, 0]),
@@ -25,8 +25,8 @@ pub(super) const CRATES: &[(&str, [usize; 8])] = &[
 ];
 /// Counts of the workspace.
 pub(super) const OTHERS: &[(&str, usize)] = &[
-    ("surplus definitions of pub types with one name", 38),
-    ("surplus definitions of pub and pub(..) types with one name", 126),
+    ("surplus definitions of pub types with one name", 37),
+    ("surplus definitions of pub and pub(..) types with one name", 125),
     ("options of run", 82),
     ("options of ab", 81),
     ("options of load", 63),

@@ -7,10 +7,10 @@ mod words;
 use fastrand::Rng;
 use serde::Serialize;
 use std::{mem, time::Duration};
-use wirebench_schema::journal::{InterimLook, Journal};
+use wirebench_schema::journal::Journal;
 use wirebench_stats::{Bounds, Estimate, MIN_COHORTS, PlannedLook, bounds, median};
 
-use super::{INSTANCES, MARGIN, Side};
+use super::{INSTANCES, MARGIN, Side, outlook::looks_of};
 use crate::analysis::{Claim, JudgedSides, Metric, rows};
 
 /// The suite's name in such a journal.
@@ -98,7 +98,7 @@ impl Detection {
             let second = sides[at].instances.as_slice();
             let (reference, slower) = if at == 1 { (first, &[][..]) } else { (&plain[..], second) };
             let ratio = rows.versus([reference, second], Metric::Cpu, 1)?;
-            Some(tries.difference((SERVERS[at].1, ratio.ratio.estimate), slower, &mut random))
+            Some(tries.difference((SERVERS[at].1, ratio.estimate), slower, &mut random))
         };
         let differences: Option<_> = (1..SERVERS.len()).map(&mut difference).collect();
         Ok(Self {
@@ -185,14 +185,8 @@ impl<'a> Tries<'a> {
 
 /// The looks at a comparison that uses up its budget.
 fn looks(TryTime { cohort, budget }: TryTime) -> Vec<PlannedLook> {
-    let share_of_one = cohort.as_secs_f64() / budget.as_secs_f64();
-    let most = ((1.0 / share_of_one) as usize).max(MIN_COHORTS);
-    let is_due = |cohorts: &usize| u32::try_from(*cohorts).is_ok_and(InterimLook::is_due);
-    let planned = |cohorts: usize| PlannedLook {
-        cohorts,
-        share: if cohorts == most { 1.0 } else { (cohorts as f64 * share_of_one).min(1.0) },
-    };
-    (MIN_COHORTS..most).filter(is_due).chain([most]).map(planned).collect()
+    let most = (budget.as_secs_f64() / cohort.as_secs_f64()) as u32;
+    looks_of(most.max(MIN_COHORTS as u32))
 }
 
 #[cfg(test)]

@@ -275,7 +275,7 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
     crash(&mut crashed, 0);
     expect!["not measured: B failed in 12 of 12 runs: the server ended"]
         .assert_eq(&sentence(&crashed));
-    assert!(half_width(&crashed, Metric::Cpu) <= Some(0.0), "it will never be known");
+    assert!(of(&crashed, &[]).half_width() <= Some(0.0), "it will never be known");
 }
 
 #[test]
@@ -307,9 +307,7 @@ fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
     assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
     assert_eq!(has(Phase::Cost, Metric::Switches), None);
     let journal = costs(1.052, 1.0);
-    let ab = by(&journal, Some(Metric::P99), &[]);
-    assert_golden("ab/sentence-same-p99.txt", &ab.sentence());
-    let width = half_width(&journal, Metric::Cpu).unwrap();
+    let width = of(&journal, &[]).half_width().unwrap();
     assert!(width > 0.0 && width < 0.005, "{width}");
 }
 
@@ -346,5 +344,4 @@ fn a_side_is_called_by_its_command() {
 #[test]
 fn other_journals_are_not_taken_for_such_a_comparison() {
     assert!(Ab::of(&crate::fixtures::pair(0.9), &AbOptions::default()).is_none());
-    assert_eq!(half_width(&crate::fixtures::pair(0.9), Metric::Cpu), None);
 }

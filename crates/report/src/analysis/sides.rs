@@ -10,17 +10,6 @@ use super::{
     looks,
 };
 
-/// The second program over the first.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SideRatio {
-    pub ratio: JudgedRatio,
-    /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
-    /// end when its answer is known.
-    pub detectable: Option<f64>,
-    /// A/A: the two instances of either program compared with each other.
-    pub checks: [BaselineCheck; 2],
-}
-
 /// Two sides judged together, with the check of the instances of each.
 pub(crate) struct JudgedSides {
     model: TwoWay,
@@ -82,7 +71,7 @@ impl WorkloadRows<'_> {
         sides: [&[usize]; 2],
         metric: Metric,
         comparisons: usize,
-    ) -> Option<SideRatio> {
+    ) -> Option<JudgedRatio> {
         let margin = self.margins.of(metric, self.workload.phase);
         let values = self.values(metric);
         let cells = cells(&values);
@@ -96,11 +85,11 @@ impl WorkloadRows<'_> {
         let [of_first, of_second] = [first, second].map(|rows| self.is_limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
         let by_block = ratios([first, second], &values);
-        Some(SideRatio {
-            ratio: JudgedRatio::of(&judged, by_block, reads, withheld, margin),
+        Some(JudgedRatio {
             detectable: bounds
                 .and_then(|it| Some(it.detectable(&model.contrast(second, first)?, margin))),
-            checks,
+            checks: checks.to_vec(),
+            ..JudgedRatio::of(&judged, by_block, reads, withheld, margin)
         })
     }
 

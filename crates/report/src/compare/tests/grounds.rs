@@ -36,7 +36,7 @@ fn pair() -> (Journal, Journal) {
 }
 
 fn forced() -> CompareOptions {
-    CompareOptions { differences: Differences::Force, ..CompareOptions::default() }
+    CompareOptions { force: true, ..CompareOptions::default() }
 }
 
 /// What refuses the comparison after `change` was made to the older and the newer result; empty if nothing does.
