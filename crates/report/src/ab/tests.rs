@@ -279,11 +279,26 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
 }
 
 #[test]
-fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
+fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
+    assert_eq!(has(Phase::Cost, Metric::Throughput), None);
+    assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
+    assert_eq!(has(Phase::Cost, Metric::Switches), None);
     let journal = costs(1.052, 1.0);
-    let ab = of(&journal, &["cpu > +3%"]);
-    let (sentence, text) = (ab.sentence(), ab.details());
-    assert_eq!(text.lines().last(), Some(sentence.as_str()));
+    let width = of(&journal, &[]).half_width().unwrap();
+    assert!(width > 0.0 && width < 0.005, "{width}");
+}
+
+#[test]
+fn the_result_in_every_form_of_which_markdown_and_json_begin_with_the_verdict() {
+    let journal = costs(1.052, 1.0);
+    let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
+    assert_golden("ab/details.txt", &ab.details());
+    assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
+    let csv = Format::Csv.write(&ab, None).text;
+    let row = csv.lines().find(|it| it.contains(",B,") && it.contains("_p50")).unwrap();
+    let figure = ",B,0,entrant,library,true,28,0,0,0,0,neither,false,,,latency_ns_p50,ns,50000,,,true,1,0.9999";
+    assert!(row.contains(figure) && row.ends_with(",exactly,same,50000"), "{row}");
+    let sentence = ab.sentence();
     let markdown = ab.markdown();
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     let json = ab.json();
@@ -299,28 +314,6 @@ fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
     assert!(cpu["interval"]["low"].as_f64() > Some(1.04), "{cpu:#}");
     assert_eq!((&cpu["claim"], &cpu["checks"][1]["state"]), (&"higher".into(), &"passed".into()));
     assert_eq!(figure_of(b, "requests_per_second")["ratios"], serde_json::json!([]));
-}
-
-#[test]
-fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
-    assert_eq!(has(Phase::Cost, Metric::Throughput), None);
-    assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
-    assert_eq!(has(Phase::Cost, Metric::Switches), None);
-    let journal = costs(1.052, 1.0);
-    let width = of(&journal, &[]).half_width().unwrap();
-    assert!(width > 0.0 && width < 0.005, "{width}");
-}
-
-#[test]
-fn the_result_in_forms_for_people_and_programs() {
-    let journal = costs(1.052, 1.0);
-    let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
-    assert_golden("ab/details.txt", &ab.details());
-    assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
-    let csv = Format::Csv.write(&ab, None).text;
-    let row = csv.lines().find(|it| it.contains(",B,") && it.contains("_p50")).unwrap();
-    let figure = ",B,0,entrant,library,true,28,0,0,0,0,neither,false,,,latency_ns_p50,ns,50000,,,true,1,0.9999";
-    assert!(row.contains(figure) && row.ends_with(",exactly,same,50000"), "{row}");
 }
 
 #[test]

@@ -169,9 +169,7 @@ fn a_server_that_answers_otherwise_is_not_compared() {
 fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_too() {
     let (old, new) = pair();
     let with = |environment: Option<&Environment>, options: &CompareOptions| {
-        let before = machine();
-        let old = Side { name: "old", journal: &old, environment: Some(&before) };
-        compare(&old, &Side { name: "new", journal: &new, environment }, options)
+        compare_on([Some(&machine()), environment], &old, &new, options)
     };
     let moved = Environment { cpu_model: Some("Model 2".into()), ..machine() };
     let Err(NotComparable::Differ(differences)) = with(Some(&moved), &CompareOptions::default())

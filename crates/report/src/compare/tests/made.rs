@@ -134,15 +134,24 @@ pub(super) fn machine() -> Environment {
     }
 }
 
+/// Compares two results of these machines.
+pub(super) fn compare_on(
+    [one, other]: [Option<&Environment>; 2],
+    old: &Journal,
+    new: &Journal,
+    options: &CompareOptions,
+) -> Result<Comparison, NotComparable> {
+    let side = |name, journal, environment| Side { name, journal, environment };
+    compare(&side("old", old, one), &side("new", new, other), options)
+}
+
 /// Compares two results of one machine.
 pub(super) fn try_compare(
     old: &Journal,
     new: &Journal,
     options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
-    let environment = Some(machine());
-    let side = |name, journal| Side { name, journal, environment: environment.as_ref() };
-    compare(&side("old", old), &side("new", new), options)
+    compare_on([Some(&machine()); 2], old, new, options)
 }
 
 /// The same where they can be compared.

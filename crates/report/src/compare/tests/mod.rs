@@ -7,7 +7,8 @@ mod rules;
 mod shown;
 
 use self::made::{
-    BASE, Place, compared, conditions, machine, measurements, noise, result, try_compare, with_go,
+    BASE, Place, compare_on, compared, conditions, machine, measurements, noise, result,
+    try_compare, with_go,
 };
 use super::*;
 use crate::{
@@ -110,12 +111,10 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
     let warnings = far.facts.warnings.join("\n");
     assert!(warnings.contains("what it reads may differ"), "{far:#?}");
-    let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
-    let [was, is] = environment.each_ref().map(Some);
-    let side = |journal, environment| Side { name: "one", journal, environment };
-    let other_kernel = compare(&side(&old, was), &side(&new, is), &options).unwrap();
+    let [was, is] = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
+    let other_kernel = compare_on([Some(&was), Some(&is)], &old, &new, &options).unwrap();
     assert!(!other_kernel.facts.nothing_differs);
-    let unknown = compare(&side(&old, None), &side(&new, is), &options).unwrap();
+    let unknown = compare_on([None, Some(&is)], &old, &new, &options).unwrap();
     assert!(!unknown.facts.nothing_differs);
 }
 
@@ -126,13 +125,8 @@ fn a_program_that_may_run_others_or_had_other_variables_is_not_known_to_be_the_s
     let other = Environment { other_variables: Some("0011".into()), ..machine() };
     let with_variables = Environment { other_variables: Some("2233".into()), ..machine() };
     let compared = |new: &Journal, environment: &Environment| {
-        let sides = [(&old, &other), (new, environment)];
-        let [one, two] = sides.map(|(journal, environment)| Side {
-            name: "one",
-            journal,
-            environment: Some(environment),
-        });
-        let comparison = compare(&one, &two, &CompareOptions::default()).unwrap();
+        let machines = [Some(&other), Some(environment)];
+        let comparison = compare_on(machines, &old, new, &CompareOptions::default()).unwrap();
         (
             comparison.facts.nothing_differs,
             comparison.facts.baseline_drift.is_empty(),
