@@ -36,7 +36,7 @@ pub(crate) use pair::{PairSide, compare_workloads};
 pub use ratio::JudgedRatio;
 pub use rows::{Role, Row, WorkloadRows};
 pub(crate) use rows::{are_builds, asked_for, conditions};
-pub(crate) use sides::JudgedSides;
+pub(crate) use sides::judge_both;
 pub use sort::Sort;
 use states::Machine;
 pub use states::{MachineStates, StateShare, complete_cohorts};

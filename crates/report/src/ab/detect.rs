@@ -11,7 +11,7 @@ use wirebench_schema::journal::Journal;
 use wirebench_stats::{Bounds, Estimate, MIN_COHORTS, PlannedLook, bounds, median};
 
 use super::{INSTANCES, MARGIN, Side, outlook::looks_of};
-use crate::analysis::{Claim, JudgedSides, Metric, rows};
+use crate::analysis::{Claim, Metric, Reads, judge_both, rows};
 
 /// The suite's name in such a journal.
 pub const SUITE: &str = "detect";
@@ -161,10 +161,11 @@ impl<'a> Tries<'a> {
                     row.push(self.cells[instance][cohort]);
                 }
             }
-            let judged = JudgedSides::of(&cells, [&[0, 1], &[2, 3]], Some(*bounds), 1, MARGIN);
-            match judged.map_or(Claim::CannotTell, |it| it.claim()) {
-                Claim::CannotTell => {}
-                claim => return (claim, made),
+            let (sides, reads): ([&[usize]; 2], _) = ([&[0, 1], &[2, 3]], Reads::Exactly);
+            let ratio = judge_both(&cells, sides, Some(*bounds), 1, MARGIN, reads, None);
+            match ratio.and_then(|it| it.claim) {
+                None | Some(Claim::CannotTell) => {}
+                Some(claim) => return (claim, made),
             }
         }
         (Claim::CannotTell, made)
