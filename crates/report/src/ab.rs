@@ -25,7 +25,7 @@ use wirebench_stats::MIN_COHORTS;
 pub use self::{outlook::outlook, side::Side, verdict::Verdict};
 pub use crate::suites::AB as SUITE;
 use crate::{
-    analysis::{Claim, Metric, MetricFacts, Reads, Row, SideRatio, WorkloadRows, rows},
+    analysis::{Claim, Metric, MetricFacts, Reads, Row, WorkloadRows, rows},
     view::{Cell, ConditionResult, Figure, Gate, Ratio},
 };
 
@@ -119,6 +119,17 @@ impl<'a> Ab<'a> {
         }
     }
 
+    /// How well B over A is known: half of the width of the interval over the ratio. None as long as there are too few
+    /// cohorts; zero when a side has no figure in that many, because waiting for one is useless then.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        let has_none = self.figures(self.metric).iter().any(Option::is_none);
+        if has_none && self.rows.blocks as usize >= MIN_COHORTS {
+            return Some(0.0);
+        }
+        Some(self.ratio()?.judged.estimate.interval?.half_width_relative())
+    }
+
     /// B over A by the metric of the verdict.
     #[must_use]
     pub fn ratio(&self) -> Option<&Ratio> {
@@ -153,22 +164,6 @@ impl<'a> Ab<'a> {
 #[must_use]
 pub fn has(phase: Phase, metric: Metric) -> Option<Metric> {
     metric.changes_in(phase).filter(|meant| METRICS.contains(meant))
-}
-
-/// How well B over A is known: half of the width of the interval over the ratio. None as long as
-/// there are too few cohorts; zero when a side has no figure in that many, because waiting for one is
-/// useless then.
-#[must_use]
-pub fn half_width(journal: &Journal, metric: Metric) -> Option<f64> {
-    let rows = of_two(journal)?;
-    let sides = [0, 1].map(|index| side::instances(journal, &rows, index));
-    let has_none =
-        |side: &Vec<usize>| side.iter().all(|row| rows.rows[*row].values(metric).is_empty());
-    if sides.iter().any(has_none) && rows.blocks as usize >= MIN_COHORTS {
-        return Some(0.0);
-    }
-    let SideRatio { ratio, .. } = rows.versus([&sides[0], &sides[1]], metric, 1)?;
-    Some(ratio.estimate.interval?.half_width_relative())
 }
 
 /// The rows of a journal of two sides.

@@ -1,6 +1,6 @@
 //! Synthetic journals for the tests of this crate. No figure in them was measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wirebench_schema::{
     entry::Class,
     environment::Environment,
@@ -366,4 +366,12 @@ pub(crate) fn assert_golden_cases<T: std::fmt::Display>(
 ) {
     let shown = cases.into_iter().map(|(title, text)| format!("== {title}\n{text}\n"));
     assert_golden(name, &shown.collect::<String>());
+}
+
+/// The lines of a text that the usual one does not have. Widths of columns do not count.
+pub(crate) fn added(text: &str, usual: &str) -> String {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let known: BTreeSet<String> = usual.lines().map(words).collect();
+    let added = text.lines().map(words).filter(|line| !known.contains(line));
+    added.map(|line| line + "\n").collect()
 }

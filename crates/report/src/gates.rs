@@ -58,7 +58,9 @@ pub(crate) fn judge(conditions: &[Condition], evidence: Evidence<'_>) -> Option<
             Limit::Value(limit) => (value::judge(condition, *limit as f64, &evidence), Vec::new()),
             Limit::Share(share) => (value::judge(condition, *share, &evidence), Vec::new()),
         };
-        warnings.extend(more);
+        // Of `run`, a condition without a change is in `Gate::unjudged`.
+        let is_unjudged = evidence.verb == Verb::Run && result.looked_at == 0;
+        warnings.extend(more.into_iter().filter(|_| !is_unjudged));
         results.push(result);
     }
     (!conditions.is_empty()).then(|| Gate::of(results, evidence.lost, warnings))
@@ -70,11 +72,7 @@ pub fn of_run(analysis: &Analysis<'_>, conditions: &[Condition]) -> Option<Gate>
     let cells = if conditions.is_empty() { Vec::new() } else { build::cells(analysis) };
     let evidence = Evidence { verb: Verb::Run, cells: &cells, ..Evidence::default() };
     let lost = lost(analysis.journal, &evidence, conditions);
-    let mut gate = judge(conditions, Evidence { lost, ..evidence })?;
-    let without = gate.conditions.iter().filter(|it| it.looked_at == 0);
-    let without: Vec<String> = without.map(|it| format!("'{}'", it.condition)).collect();
-    gate.warnings.retain(|warning| !without.iter().any(|it| warning.starts_with(it)));
-    Some(gate)
+    judge(conditions, Evidence { lost, ..evidence })
 }
 
 /// Servers that a condition concerns and that have no figures: what is worse than any figure must not pass.

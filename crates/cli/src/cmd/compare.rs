@@ -4,9 +4,7 @@
 use std::{path::Path, path::PathBuf};
 use wirebench_report::{
     analysis::{Metric, MetricFacts},
-    compare::{
-        Basis, CompareOptions, Comparison, Differences, NotComparable, Rows, compare, compare_loads,
-    },
+    compare::{CompareOptions, Comparison, NotComparable, Rows, compare, compare_loads},
     gates,
     tune::SUITE,
 };
@@ -95,8 +93,8 @@ impl Arguments {
     fn options(&self) -> CompareOptions {
         CompareOptions {
             metrics: self.metric.clone(),
-            basis: if self.absolute { Basis::Absolute } else { Basis::Relative },
-            differences: if self.force { Differences::Force } else { Differences::Refuse },
+            absolute: self.absolute,
+            force: self.force,
             conditions: self.delivery.gate.conditions(),
         }
     }

@@ -7,11 +7,11 @@ mod words;
 use fastrand::Rng;
 use serde::Serialize;
 use std::{mem, time::Duration};
-use wirebench_schema::journal::{InterimLook, Journal};
+use wirebench_schema::journal::Journal;
 use wirebench_stats::{Bounds, Estimate, MIN_COHORTS, PlannedLook, bounds, median};
 
-use super::{INSTANCES, MARGIN, Side};
-use crate::analysis::{Claim, JudgedSides, Metric, rows};
+use super::{INSTANCES, MARGIN, Side, outlook::looks_of};
+use crate::analysis::{Claim, Metric, Reads, judge_both, rows};
 
 /// The suite's name in such a journal.
 pub const SUITE: &str = "detect";
@@ -98,7 +98,7 @@ impl Detection {
             let second = sides[at].instances.as_slice();
             let (reference, slower) = if at == 1 { (first, &[][..]) } else { (&plain[..], second) };
             let ratio = rows.versus([reference, second], Metric::Cpu, 1)?;
-            Some(tries.difference((SERVERS[at].1, ratio.ratio.estimate), slower, &mut random))
+            Some(tries.difference((SERVERS[at].1, ratio.estimate), slower, &mut random))
         };
         let differences: Option<_> = (1..SERVERS.len()).map(&mut difference).collect();
         Ok(Self {
@@ -161,10 +161,11 @@ impl<'a> Tries<'a> {
                     row.push(self.cells[instance][cohort]);
                 }
             }
-            let judged = JudgedSides::of(&cells, [&[0, 1], &[2, 3]], Some(*bounds), 1, MARGIN);
-            match judged.map_or(Claim::CannotTell, |it| it.claim()) {
-                Claim::CannotTell => {}
-                claim => return (claim, made),
+            let (sides, reads): ([&[usize]; 2], _) = ([&[0, 1], &[2, 3]], Reads::Exactly);
+            let ratio = judge_both(&cells, sides, Some(*bounds), 1, MARGIN, reads, None);
+            match ratio.and_then(|it| it.claim) {
+                None | Some(Claim::CannotTell) => {}
+                Some(claim) => return (claim, made),
             }
         }
         (Claim::CannotTell, made)
@@ -185,14 +186,8 @@ impl<'a> Tries<'a> {
 
 /// The looks at a comparison that uses up its budget.
 fn looks(TryTime { cohort, budget }: TryTime) -> Vec<PlannedLook> {
-    let share_of_one = cohort.as_secs_f64() / budget.as_secs_f64();
-    let most = ((1.0 / share_of_one) as usize).max(MIN_COHORTS);
-    let is_due = |cohorts: &usize| u32::try_from(*cohorts).is_ok_and(InterimLook::is_due);
-    let planned = |cohorts: usize| PlannedLook {
-        cohorts,
-        share: if cohorts == most { 1.0 } else { (cohorts as f64 * share_of_one).min(1.0) },
-    };
-    (MIN_COHORTS..most).filter(is_due).chain([most]).map(planned).collect()
+    let most = (budget.as_secs_f64() / cohort.as_secs_f64()) as u32;
+    looks_of(most.max(MIN_COHORTS as u32))
 }
 
 #[cfg(test)]

@@ -238,14 +238,14 @@ impl Ab<'_> {
         if self.verdict == Verdict::NotValid {
             return None;
         }
-        let share = self.ratio()?.detectable?;
+        let share = self.ratio()?.judged.detectable?;
         Some(format!("9 of 10 such runs find a difference of {}", percent(share)))
     }
 
     /// The checks of both sides by the figure of the verdict (A/A).
     fn checks(&self) -> Vec<String> {
         let ratio = self.ratio().into_iter();
-        let checks = ratio.flat_map(|ratio| self.sides.iter().zip(&ratio.checks));
+        let checks = ratio.flat_map(|ratio| self.sides.iter().zip(&ratio.judged.checks));
         let differ = |(side, check): (&Side<'_>, _)| instances_differ(side.name, check, "verdict");
         checks.filter_map(differ).collect()
     }

@@ -19,10 +19,6 @@ pub fn outlook(
         return None;
     }
     let (variance, usual) = scatter(earlier, metric)?;
-    let due = (1..=cohorts).filter(|it| InterimLook::is_due(*it) || *it == cohorts);
-    let share = |it: u32| f64::from(it) / f64::from(cohorts);
-    let look = |it: u32| PlannedLook { cohorts: it as usize, share: share(it) };
-    let looks: Vec<PlannedLook> = due.map(look).collect();
     let load = PlannedLoad {
         cohorts: cohorts as usize,
         visits: 1,
@@ -30,8 +26,15 @@ pub fn outlook(
         instance_variance: variance,
         instances: [INSTANCES as usize; 2],
     };
-    let bounds = bounds(&looks, 1).pop()?;
+    let bounds = bounds(&looks_of(cohorts), 1).pop()?;
     Some(bounds.detectable(&load.contrast(), margin.unwrap_or(usual)))
+}
+
+/// The looks at a comparison whose budget holds this many cohorts.
+pub(super) fn looks_of(cohorts: u32) -> Vec<PlannedLook> {
+    let due = (1..=cohorts).filter(|it| InterimLook::is_due(*it) || *it == cohorts);
+    let share = |it: u32| f64::from(it) / f64::from(cohorts);
+    due.map(|it| PlannedLook { cohorts: it as usize, share: share(it) }).collect()
 }
 
 /// The variance of the logarithm of a figure between instances, from the ratio of both sides in each cohort, and the

@@ -182,7 +182,7 @@ impl Ab<'_> {
 
     /// `two instances of A differ by 2.1 % (99 % interval +0.8 to +3.4 %)`.
     fn suspicious_checks(&self, ratio: &Ratio) -> String {
-        let checks = self.names().into_iter().zip(&ratio.checks);
+        let checks = self.names().into_iter().zip(&ratio.judged.checks);
         let suspicious = checks.filter(|(_, check)| check.state == CheckState::Suspicious);
         let text = suspicious.filter_map(|(name, check)| {
             let found = check.second_over_first?;

@@ -42,7 +42,8 @@ impl<'a> Side<'a> {
     ) -> Self {
         let described = &journal.start.variants[index];
         let entry = described.variant.entry();
-        let instances = instances(journal, rows, index);
+        let is_its = |row: &usize| rows.rows[*row].variant == &described.variant;
+        let instances: Vec<usize> = (0..rows.rows.len()).filter(is_its).collect();
         let mut runs: Vec<&Run> =
             instances.iter().flat_map(|row| &rows.rows[*row].runs).copied().collect();
         runs.sort_by_key(|run| run.block);
@@ -119,10 +120,4 @@ impl Side<'_> {
 /// `3 of 4 runs`.
 fn of_all(some: usize, all: usize) -> String {
     format!("{some} of {}", count(all, "run"))
-}
-
-/// The rows of the side at `index` of the journal's head, one for each instance in a cohort.
-pub(super) fn instances(journal: &Journal, rows: &WorkloadRows<'_>, index: usize) -> Vec<usize> {
-    let variant = &journal.start.variants[index].variant;
-    (0..rows.rows.len()).filter(|row| rows.rows[*row].variant == variant).collect()
 }

@@ -7,8 +7,9 @@ use crate::{
     analysis::Claim,
     filter::meant,
     fixtures::{
-        add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
-        cost, failed, fixed_rate, journal_of, limited, rate, reason, verified, with_reason,
+        add, add_reason, added, alter, alter_runs, assert_golden, assert_golden_cases,
+        assert_golden_page, cost, failed, fixed_rate, journal_of, limited, rate, reason, verified,
+        with_reason,
     },
     format::Format,
     gates::GateVerdict,
@@ -91,6 +92,20 @@ pub(crate) fn costs(ratio: f64, loudness: f64) -> Journal {
     journal
 }
 
+/// A journal with one run of either side in each block, each with a process of its own.
+fn older(blocks: usize, ratio: f64) -> Journal {
+    let mut journal = costs(1.0, 1.0);
+    journal.start.procedure = wirebench_schema::journal::Procedure::Whole;
+    journal.start.copies = 1;
+    journal.runs.clear();
+    let values = |middle: f64, turn: usize| {
+        (0..blocks).map(move |block| middle * NOISE[(block * turn + turn) % 14])
+    };
+    add(&mut journal, "hello", ("ab/A", 0), values(10_000.0, 1), cost);
+    add(&mut journal, "hello", ("ab/B", 0), values(10_000.0 * ratio, 5), cost);
+    journal
+}
+
 fn of<'a>(journal: &'a Journal, conditions: &[&str]) -> Ab<'a> {
     by(journal, None, conditions)
 }
@@ -114,36 +129,54 @@ fn the_metric_of_the_run_is_that_of_its_report() {
     assert_eq!(by(&journal, Some(Metric::Throughput), &[]).metric, Metric::Throughput);
 }
 
-#[test]
-fn conditions_of_a_bound_are_neither_passed_nor_failed() {
-    let mut journal = two("saturate");
-    runs(&mut journal, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
-    let ab = by(&journal, Some(Metric::Throughput), &["throughput < -3%"]);
-    let gate = ab.gate.as_ref().unwrap();
-    assert!(!gate.fails() && gate.verdict != GateVerdict::Passed, "{gate:?}");
-    assert_golden("ab/condition-of-a-bound.txt", &ab.details());
-    let json: serde_json::Value = serde_json::from_str(&ab.json()).unwrap();
-    assert_eq!(json["gate"]["verdict"], "inconclusive");
-    assert_eq!(meant(&journal, "./server-B {port}").unwrap().to_string(), "ab/B");
+/// The same with all figures of the second instance of a side off by 5 %.
+fn apart(mut journal: Journal, side: &str) -> Journal {
+    let is_second = |run: &Run| run.variant.entry() == side && run.copy == 1;
+    alter_runs(&mut journal, is_second, |it| {
+        it.cost.cpu_ns_per_request = it.cost.cpu_ns_per_request.map(|cpu| cpu * 1.05);
+    });
+    journal
+}
+
+/// The same with two valid cohorts of A.
+fn mostly_invalid(mut journal: Journal) -> Journal {
+    let is_meant = |it: &Run| it.block < 12 && it.variant.entry() == "ab/A";
+    add_reason(&mut journal, is_meant, &reason(Weight::Invalid, "others used the CPU"));
+    journal
 }
 
 #[test]
-fn two_valid_cohorts_of_many_make_no_verdict_and_fail_no_condition() {
-    let mut journal = costs(1.2, 1.0);
-    assert!(of(&journal, &["cpu > +3%"]).gate.unwrap().fails());
-    add_reason(
-        &mut journal,
-        |it| it.block < 12 && it.variant.entry() == "ab/A",
-        &reason(Weight::Invalid, "others used the CPU"),
-    );
-    let ab = of(&journal, &["cpu > +3%"]);
-    assert_eq!(ab.verdict, Verdict::NotValid);
-    let gate = ab.gate.as_ref().unwrap();
-    assert!(!gate.fails(), "{gate:?}");
-    let other = of(&journal, &["cpu > +90%"]).gate.unwrap();
-    assert!(other.conditions[0].kept.is_empty() && other.verdict != GateVerdict::Passed);
-    assert_golden("ab/not-valid.txt", &ab.details());
-    let page = ab.page(None);
+fn each_doubt_has_its_lines_its_verdict_and_that_of_conditions() {
+    let usual = of(&costs(1.2, 1.0), &["cpu > +3%"]).details();
+    let not_verified = ReasonKind::NotVerified.reason(Weight::Invalid, None, "");
+    let mut same = costs(1.2, 1.0);
+    same.start.variants.iter_mut().for_each(|it| it.fingerprint = Some("0123456789abcdef".into()));
+    let mut bound = two("saturate");
+    runs(&mut bound, 14, (1e5, 1.0e5), 1.0, |value| limited(rate(value)));
+    let cases = [
+        ("two valid cohorts", mostly_invalid(costs(1.2, 1.0)), Metric::Cpu, "cpu > +3%"),
+        ("checks skipped", with_reason(costs(1.2, 1.0), &not_verified), Metric::Cpu, "cpu > +3%"),
+        ("same program", same, Metric::Cpu, "cpu > +3%"),
+        ("bound", bound, Metric::Throughput, "throughput < -3%"),
+        ("instances of A", apart(costs(1.2, 1.0), "ab/A"), Metric::Cpu, "cpu > +3%"),
+        ("instances of B", apart(costs(1.2, 1.0), "ab/B"), Metric::Cpu, "cpu > +3%"),
+        ("a run of each side in a block", older(14, 1.2), Metric::Cpu, "cpu > +3%"),
+        ("absent metric", costs(1.2, 1.0), Metric::MemoryIdle, "cpu > +3%"),
+    ];
+    let shown = cases.map(|(name, journal, metric, condition)| {
+        let ab = by(&journal, Some(metric), &[condition]);
+        let (verdict, gate) = (ab.verdict.name(), ab.gate.as_ref().unwrap().verdict);
+        (format!("{name}: {verdict}, {gate:?}"), added(&ab.details(), &usual))
+    });
+    assert_golden_cases("ab/doubts.txt", shown);
+}
+
+#[test]
+fn two_valid_cohorts_of_many_keep_no_condition_and_show_no_figure() {
+    let journal = mostly_invalid(costs(1.2, 1.0));
+    let gate = of(&journal, &["cpu > +90%"]).gate.unwrap();
+    assert!(gate.conditions[0].kept.is_empty() && gate.verdict != GateVerdict::Passed);
+    let page = of(&journal, &[]).page(None);
     assert!(!page.contains("CPU us/request") && !page.contains("9 of 10"), "{page}");
 }
 
@@ -189,18 +222,6 @@ fn other_work_on_the_machine_hides_differences_and_causes_none() {
 }
 
 #[test]
-fn a_gate_looks_at_the_validity_of_its_own_figure() {
-    let timeouts = ReasonKind::Timeouts.reason(Weight::Tail, Some(2.0), "2 timeouts");
-    let journal = with_reason(costs(2.0, 1.0), &timeouts);
-    let gate = of(&journal, &["cpu > +3%", "p99 > +3%"]).gate.unwrap();
-    assert_eq!(gate.conditions[0].failed.len(), 1, "{gate:?}");
-    assert_eq!(
-        gate.conditions[1].inconclusive[0].why.rsplit(": ").next(),
-        Some("too few cohorts are valid")
-    );
-}
-
-#[test]
 fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     let late = ReasonKind::ScheduleLag.reason(Weight::Tail, Some(2e6), "late");
     let journal = with_reason(costs(1.2, 1.0), &late);
@@ -208,16 +229,11 @@ fn a_spoiled_tail_withholds_verdicts_on_the_tail_and_no_others() {
     assert_eq!(of(Metric::Cpu), Verdict::Claimed(Claim::Higher));
     assert_ne!(of(Metric::P50), Verdict::NotValid);
     assert_eq!(of(Metric::P99), Verdict::NotValid);
-    assert!(self::of(&journal, &[]).details().contains("1.50 ms!"));
-}
-
-#[test]
-fn conditions_that_the_user_asked_for_are_reported_and_withhold_no_verdict() {
-    let not_verified = ReasonKind::NotVerified.reason(Weight::Invalid, None, "");
-    let journal = with_reason(costs(1.2, 1.0), &not_verified);
-    let ab = of(&journal, &[]);
-    assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));
-    assert_golden("ab/not-verified.txt", &ab.details());
+    let ab = self::of(&journal, &["cpu > +3%", "p99 > +3%"]);
+    assert!(ab.details().contains("1.50 ms!"));
+    // Of each condition the validity of its own figure counts.
+    let conditions = ab.gate.unwrap().conditions;
+    assert_eq!((conditions[0].failed.len(), conditions[1].inconclusive.len()), (1, 1));
 }
 
 #[test]
@@ -259,24 +275,30 @@ fn a_side_that_was_refused_or_failed_is_named_with_the_reason_and_fails_every_co
     crash(&mut crashed, 0);
     expect!["not measured: B failed in 12 of 12 runs: the server ended"]
         .assert_eq(&sentence(&crashed));
-    assert!(half_width(&crashed, Metric::Cpu) <= Some(0.0), "it will never be known");
+    assert!(of(&crashed, &[]).half_width() <= Some(0.0), "it will never be known");
 }
 
 #[test]
-fn a_condition_fails_only_when_the_change_is_beyond_it_for_certain() {
+fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
+    assert_eq!(has(Phase::Cost, Metric::Throughput), None);
+    assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
+    assert_eq!(has(Phase::Cost, Metric::Switches), None);
     let journal = costs(1.052, 1.0);
-    let passed = |conditions: &[&str]| !of(&journal, conditions).gate.unwrap().fails();
-    assert!(!passed(&["cpu > +3%"]));
-    assert!(passed(&["cpu > +8%"]) && passed(&["cpu < -3%"]) && passed(&["p99 > +1%"]));
-    assert!(!of(&costs(1.04, 60.0), &["cpu > +3%"]).gate.unwrap().fails());
+    let width = of(&journal, &[]).half_width().unwrap();
+    assert!(width > 0.0 && width < 0.005, "{width}");
 }
 
 #[test]
-fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
+fn the_result_in_every_form_of_which_markdown_and_json_begin_with_the_verdict() {
     let journal = costs(1.052, 1.0);
-    let ab = of(&journal, &["cpu > +3%"]);
-    let (sentence, text) = (ab.sentence(), ab.details());
-    assert_eq!(text.lines().last(), Some(sentence.as_str()));
+    let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
+    assert_golden("ab/details.txt", &ab.details());
+    assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
+    let csv = Format::Csv.write(&ab, None).text;
+    let row = csv.lines().find(|it| it.contains(",B,") && it.contains("_p50")).unwrap();
+    let figure = ",B,0,entrant,library,true,28,0,0,0,0,neither,false,,,latency_ns_p50,ns,50000,,,true,1,0.9999";
+    assert!(row.contains(figure) && row.ends_with(",exactly,same,50000"), "{row}");
+    let sentence = ab.sentence();
     let markdown = ab.markdown();
     assert!(markdown.starts_with(&format!("**{sentence}**\n")), "{markdown}");
     let json = ab.json();
@@ -295,32 +317,6 @@ fn the_verdict_is_last_in_text_and_first_in_markdown_and_json() {
 }
 
 #[test]
-fn another_figure_can_be_asked_for_but_not_the_rate_that_was_given() {
-    assert_eq!(has(Phase::Cost, Metric::Throughput), None);
-    assert_eq!(has(Phase::Saturate, Metric::Throughput), Some(Metric::Throughput));
-    assert_eq!(has(Phase::Cost, Metric::Switches), None);
-    let journal = costs(1.052, 1.0);
-    let ab = by(&journal, Some(Metric::P99), &[]);
-    assert_golden("ab/sentence-same-p99.txt", &ab.sentence());
-    let ab = by(&journal, Some(Metric::MemoryIdle), &[]);
-    assert_eq!(ab.metric, Metric::Cpu);
-    assert_golden("ab/absent-metric.txt", &ab.details());
-    let width = half_width(&journal, Metric::Cpu).unwrap();
-    assert!(width > 0.0 && width < 0.005, "{width}");
-}
-
-#[test]
-fn the_result_in_all_forms() {
-    let journal = costs(1.052, 1.0);
-    let ab = of(&journal, &["cpu > +3%", "p99 > +3%"]);
-    assert_golden("ab/page.txt", &ab.page(None));
-    assert_golden("ab/details.txt", &ab.details());
-    assert_golden("ab/details.md", &ab.markdown());
-    assert_golden_page("ab.html", &Format::Html.write(&ab, None).text);
-    assert_golden("ab/figures.csv", &Format::Csv.write(&ab, None).text);
-}
-
-#[test]
 fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
     let mut journal = costs(0.98, 1.0);
     let first = |run: &Run| run.variant.entry() == "ab/B" && run.copy == 0 && run.block < 3;
@@ -334,19 +330,11 @@ fn a_side_with_some_runs_that_are_not_valid_says_so_in_csv() {
 }
 
 #[test]
-fn other_journals_are_not_taken_for_such_a_comparison() {
-    assert!(Ab::of(&crate::fixtures::pair(0.9), &AbOptions::default()).is_none());
-    assert_eq!(half_width(&crate::fixtures::pair(0.9), Metric::Cpu), None);
+fn a_side_is_called_by_its_command() {
+    assert_eq!(meant(&two("cost"), "./server-B {port}").unwrap().to_string(), "ab/B");
 }
 
 #[test]
-fn the_same_program_on_both_sides_is_reported() {
-    let mut journal = costs(1.0, 1.0);
-    let text = |journal: &Journal| of(journal, &[]).details();
-    let different = text(&journal);
-    for described in &mut journal.start.variants {
-        described.fingerprint = Some("0123456789abcdef".into());
-    }
-    let cases = [("different", different), ("same", text(&journal))];
-    assert_golden_cases("ab/same-program.txt", cases);
+fn other_journals_are_not_taken_for_such_a_comparison() {
+    assert!(Ab::of(&crate::fixtures::pair(0.9), &AbOptions::default()).is_none());
 }

@@ -34,9 +34,7 @@ pub(super) fn cells(
         let valid = before.valid && figure.valid;
         figure.ratios.push(Ratio {
             reference: Some(before.value),
-            detectable: found.detectable,
-            checks: found.checks.to_vec(),
-            ..Ratio::of(Reference::Baseline, found.ratio, valid)
+            ..Ratio::of(Reference::Baseline, found, valid)
         });
     }
     cells

@@ -91,7 +91,7 @@ impl WorkloadRows<'_> {
     fn fit(&self, metric: Metric) -> Comparison {
         let values = self.values(metric);
         let margin = self.margins.of(metric, self.workload.phase);
-        let levels = Levels::of(self, &values, margin);
+        let levels = Levels::against(self.baseline, self, &values, margin);
         let baseline_check = BaselineCheck::of(levels.check(), margin);
         let judged = self.judge(&levels);
         let baseline = self.baseline.as_slice();

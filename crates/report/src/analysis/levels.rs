@@ -34,12 +34,8 @@ pub(super) fn cells(values: &[Values]) -> Vec<Vec<f64>> {
 }
 
 impl Levels {
-    /// The levels of all rows that have a logarithm in every cohort.
-    pub(super) fn of(rows: &WorkloadRows<'_>, values: &[Values], margin: f64) -> Self {
-        Self::against(rows.baseline, rows, values, margin)
-    }
-
-    /// The same with another row as the baseline. Only that of the workload has a second instance.
+    /// The levels of all rows that have a logarithm in every cohort, with this row as the baseline. Only that of the
+    /// workload has a second instance.
     pub(crate) fn against(
         first: Option<usize>,
         rows: &WorkloadRows<'_>,

@@ -11,23 +11,11 @@ pub struct Margins {
     pub saturated: f64,
     /// The cost of a request at a rate.
     pub at_rate: f64,
-    /// Memory, CPU time of idle connections, and context switches.
-    pub resources: f64,
-    /// Percentiles of latency, which scatter more than costs and matter by their order of magnitude.
-    pub latency: f64,
-    /// Start-up time, of which each cohort has one sample.
-    pub start_up: f64,
 }
 
 impl Default for Margins {
     fn default() -> Self {
-        Self {
-            saturated: Phase::Saturate.usual_margin(),
-            at_rate: Phase::Cost.usual_margin(),
-            resources: 0.05,
-            latency: 0.10,
-            start_up: 0.10,
-        }
+        Self { saturated: Phase::Saturate.usual_margin(), at_rate: Phase::Cost.usual_margin() }
     }
 }
 
@@ -39,18 +27,19 @@ impl Margins {
         Self {
             saturated: start.margin.unwrap_or(usual.saturated),
             at_rate: start.margin.unwrap_or(usual.at_rate),
-            ..usual
         }
     }
 
     #[must_use]
     pub const fn of(&self, metric: Metric, phase: Phase) -> f64 {
         match (metric, phase) {
-            (Metric::Latency(_), _) => self.latency,
-            (Metric::Ready, _) => self.start_up,
+            // Percentiles scatter more than costs and matter by their order of magnitude. A cohort has one
+            // sample of the start-up time.
+            (Metric::Latency(_) | Metric::Ready, _) => 0.10,
             (Metric::Throughput | Metric::Cpu, Phase::Saturate) => self.saturated,
             (Metric::Throughput | Metric::Cpu, Phase::Cost | Phase::Idle) => self.at_rate,
-            _ => self.resources,
+            // Memory, CPU time of idle connections, and context switches.
+            _ => 0.05,
         }
     }
 }

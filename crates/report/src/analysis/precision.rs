@@ -15,12 +15,9 @@ impl Analysis<'_> {
     /// for an interval, and where there is no ratio at all.
     #[must_use]
     pub fn widest_interval(&self) -> Option<f64> {
-        let mut widest: Option<f64> = None;
-        for ratio in self.awaited() {
-            let width = ratio?.estimate.interval?.half_width_relative();
-            widest = Some(widest.map_or(width, |known| known.max(width)));
-        }
-        widest
+        let width = |it: Option<&JudgedRatio>| Some(it?.estimate.interval?.half_width_relative());
+        let widths: Option<Vec<f64>> = self.awaited().into_iter().map(width).collect();
+        widths?.into_iter().max_by(f64::total_cmp)
     }
 
     /// True if every such ratio has a verdict, and there is one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use wirebench_stats::{Estimate, Interval, Judged, range};
 
 use super::{
-    Claim, Inconclusive, Reads,
+    BaselineCheck, Claim, Inconclusive, Reads,
     comparison::{Values, claim, estimate},
 };
 
@@ -32,6 +32,13 @@ pub struct JudgedRatio {
     pub claim: Option<Claim>,
     /// Why the claim is inconclusive, where it is.
     pub inconclusive: Option<Inconclusive>,
+    /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
+    /// end when its answer is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
+    /// A/A of `ab`: the two instances of the reference, and of the other side, compared with each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<BaselineCheck>,
 }
 
 impl JudgedRatio {
@@ -45,14 +52,13 @@ impl JudgedRatio {
     ) -> Self {
         let (claim, inconclusive) = claim(judged, reads, withheld, margin);
         Self {
-            estimate: estimate(judged),
             plain_interval: judged.plain,
             by_block,
             margin,
-            reads,
             p_adjusted: judged.p_adjusted,
             claim: Some(claim),
             inconclusive,
+            ..Self::unjudged(estimate(judged), reads)
         }
     }
 
@@ -67,6 +73,8 @@ impl JudgedRatio {
             p_adjusted: None,
             claim: None,
             inconclusive: None,
+            detectable: None,
+            checks: Vec::new(),
         }
     }
 

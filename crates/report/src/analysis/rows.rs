@@ -147,20 +147,17 @@ pub(super) fn of_workload<'a>(machine: &Machine<'a>, workload: &Workload) -> Wor
         let copies = cells.range(first..=(&described.variant, u32::MAX));
         rows.extend(copies.map(|((variant, copy), runs)| {
             let (runs, warm_up) = runs.iter().partition(|run| run.counts == Counts::Yes);
-            let (variant, copy, class) = (*variant, *copy, described.class);
-            let (from_visits, in_one_state, waking) = (FromVisits::new(), false, None);
-            let (role, asked_for) = (Role::Entrant, asked_for(journal));
             Row {
                 variant,
-                copy,
-                role,
-                class,
+                copy: *copy,
+                role: Role::Entrant,
+                class: described.class,
                 runs,
                 warm_up,
-                asked_for,
-                waking,
-                from_visits,
-                in_one_state,
+                asked_for: asked_for(journal),
+                waking: None,
+                from_visits: FromVisits::new(),
+                in_one_state: false,
             }
         }));
     }

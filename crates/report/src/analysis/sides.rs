@@ -1,66 +1,43 @@
 //! One program of a workload against another: the instances of both in every cohort, by one metric.
 //! `ab` compares its two servers so. Where a workload has a baseline, see `comparison`.
 
-use wirebench_stats::{Bounds, Judged, TwoWay, check_baseline, judge_sides};
+use wirebench_stats::{Bounds, TwoWay, check_baseline, judge_sides};
 
 use super::{
-    BaselineCheck, CheckState, Claim, Inconclusive, JudgedRatio, Metric, Reads, WorkloadRows,
-    comparison::{claim, ratios},
+    BaselineCheck, CheckState, Inconclusive, JudgedRatio, Metric, Reads, WorkloadRows,
+    comparison::{Values, ratios},
     levels::cells,
     looks,
 };
 
-/// The second program over the first.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SideRatio {
-    pub ratio: JudgedRatio,
-    /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
-    /// end when its answer is known.
-    pub detectable: Option<f64>,
-    /// A/A: the two instances of either program compared with each other.
-    pub checks: [BaselineCheck; 2],
-}
-
-/// Two sides judged together, with the check of the instances of each.
-pub(crate) struct JudgedSides {
-    model: TwoWay,
-    judged: Judged,
-    checks: [BaselineCheck; 2],
+/// The second side over the first, with the check of the instances of each, from logarithms by row and cohort: at the
+/// levels of a look, or else as one of this many comparisons. Nothing is claimed of void sides.
+pub(crate) fn judge_both(
+    cells: &[Vec<f64>],
+    [first, second]: [&[usize]; 2],
+    bounds: Option<Bounds>,
+    comparisons: usize,
     margin: f64,
-}
-
-impl JudgedSides {
-    /// Of logarithms by row and cohort: at the levels of a look, or else as one of this many comparisons.
-    pub(crate) fn of(
-        cells: &[Vec<f64>],
-        [first, second]: [&[usize]; 2],
-        bounds: Option<Bounds>,
-        comparisons: usize,
-        margin: f64,
-    ) -> Option<Self> {
-        let model = TwoWay::fit_programs(cells, &[first, second])?;
-        let judged = match bounds {
-            Some(bounds) => bounds.judge_sides(&model, [first, second], margin)?,
-            None => judge_sides(&model, [first, second], comparisons, margin)?,
-        };
-        let checks = [first, second].map(|rows| match *rows {
-            [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
-            _ => BaselineCheck::of(None, margin),
-        });
-        Some(Self { model, judged, checks, margin })
-    }
-
-    fn check(&self) -> CheckState {
-        let differ = self.checks.iter().any(|check| check.state == CheckState::Suspicious);
-        if differ { CheckState::Suspicious } else { CheckState::Passed }
-    }
-
-    /// The claim, of valid runs with exact figures.
-    pub(crate) fn claim(&self) -> Claim {
-        let differ = self.check() == CheckState::Suspicious;
-        let withheld = differ.then_some(Inconclusive::BaselineCheckFailed);
-        claim(&self.judged, Reads::Exactly, withheld, self.margin).0
-    }
+    reads: Reads,
+    void: Option<Inconclusive>,
+) -> Option<JudgedRatio> {
+    let model = TwoWay::fit_programs(cells, &[first, second])?;
+    let judged = match bounds {
+        Some(bounds) => bounds.judge_sides(&model, [first, second], margin)?,
+        None => judge_sides(&model, [first, second], comparisons, margin)?,
+    };
+    let checks = [first, second].map(|rows| match *rows {
+        [one, other] => BaselineCheck::of(check_baseline(&model, [one, other], margin), margin),
+        _ => BaselineCheck::of(None, margin),
+    });
+    let differ = checks.iter().any(|check| check.state == CheckState::Suspicious);
+    let withheld = void.or(differ.then_some(Inconclusive::BaselineCheckFailed));
+    Some(JudgedRatio {
+        detectable: bounds
+            .and_then(|it| Some(it.detectable(&model.contrast(second, first)?, margin))),
+        checks: checks.to_vec(),
+        ..JudgedRatio::of(&judged, Values::new(), reads, withheld, margin)
+    })
 }
 
 impl WorkloadRows<'_> {
@@ -82,7 +59,7 @@ impl WorkloadRows<'_> {
         sides: [&[usize]; 2],
         metric: Metric,
         comparisons: usize,
-    ) -> Option<SideRatio> {
+    ) -> Option<JudgedRatio> {
         let margin = self.margins.of(metric, self.workload.phase);
         let values = self.values(metric);
         let cells = cells(&values);
@@ -90,18 +67,12 @@ impl WorkloadRows<'_> {
         let sides = sides.map(|rows| rows.iter().filter(has_values).copied().collect::<Vec<_>>());
         let [first, second] = sides.each_ref().map(Vec::as_slice);
         let bounds = looks::last(&self.looks, comparisons);
-        let sides = JudgedSides::of(&cells, [first, second], bounds, comparisons, margin)?;
-        let withheld = self.withheld([first, second], metric, sides.check());
-        let JudgedSides { model, judged, checks, .. } = sides;
+        let void = self.withheld([first, second], metric, CheckState::Passed);
         let [of_first, of_second] = [first, second].map(|rows| self.is_limited(rows));
         let reads = Reads::of(metric, of_second, of_first);
-        let by_block = ratios([first, second], &values);
-        Some(SideRatio {
-            ratio: JudgedRatio::of(&judged, by_block, reads, withheld, margin),
-            detectable: bounds
-                .and_then(|it| Some(it.detectable(&model.contrast(second, first)?, margin))),
-            checks,
-        })
+        let sides = [first, second];
+        let ratio = judge_both(&cells, sides, bounds, comparisons, margin, reads, void)?;
+        Some(JudgedRatio { by_block: ratios(sides, &values), ..ratio })
     }
 
     fn is_limited(&self, rows: &[usize]) -> bool {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::fixtures::{
-    COST, add, alter, alter_runs, cost, cost_pair, failed, fixed_rate, journal, journal_of,
-    limited, noisy, pair, rate, reason, run, silence, silent, trio,
+    COST, add, alter, alter_runs, cost, cost_pair, failed, fixed_rate, journal, journal_of, noisy,
+    pair, rate, reason, run, silence, silent, trio,
 };
 use wirebench_schema::{
     journal::{Bound, Counts, Journal, Outcome, Run, Weight},
@@ -88,23 +88,11 @@ fn copies_are_rows_of_their_own_and_equal_ones_are_never_different() {
 }
 
 #[test]
-fn a_limit_of_the_generator_leaves_only_claims_that_hold_nevertheless() {
-    let with = |ratio: f64, base: fn(f64) -> Outcome, row: fn(f64) -> Outcome| {
-        let mut journal = journal();
-        add(&mut journal, "hello", ("c/epoll", 0), noisy(100e3, 1), base);
-        add(&mut journal, "hello", ("c/epoll", 1), noisy(100e3, 5), base);
-        add(&mut journal, "hello", ("go/net", 0), noisy(100e3 * ratio, 5), row);
-        claim(&journal, "go/net")
-    };
-    let at_limit: fn(f64) -> Outcome = |value| limited(rate(value));
-    assert_eq!(with(0.9, at_limit, rate), Claim::Lower);
-    assert_eq!(with(1.0, at_limit, rate), Claim::NotHigher);
-    assert_eq!(with(1.1, at_limit, rate), Claim::CannotTell);
-    assert_eq!(with(1.1, rate, at_limit), Claim::Higher);
-    assert_eq!(with(1.0, rate, at_limit), Claim::NotLower);
-    assert_eq!(with(0.9, rate, at_limit), Claim::CannotTell);
-    for ratio in [0.9, 1.0, 1.1] {
-        assert_eq!(with(ratio, at_limit, at_limit), Claim::CannotTell);
+fn a_limit_of_the_generator_makes_a_ratio_a_bound_on_the_side_of_row_or_baseline() {
+    for (limited, reads) in [("go/net", Reads::AtLeast), ("c/epoll", Reads::AtMost)] {
+        let mut journal = pair(1.0);
+        alter(&mut journal, limited, |it| it.bound = Bound::Generator);
+        assert_eq!(judged(&journal, "go/net").unwrap().reads, reads, "{limited}");
     }
 }
 

@@ -8,7 +8,6 @@ use crate::{
     document::{Block, Cell, Column, Document, Paint, Row, Table},
     figure_text::{self, or_absent, title, value},
     gates::words::conditions_block,
-    notes::Remark,
     order::grouped,
     view::ResultView,
 };
@@ -141,12 +140,7 @@ fn cells_of_load(change: &Change) -> Vec<Cell> {
 }
 
 fn cells(change: &Change) -> Vec<Cell> {
-    let of = |prefix: &'static str, doubts: &[Remark]| -> Vec<Remark> {
-        doubts.iter().map(|doubt| doubt.clone().prefixed(prefix)).collect()
-    };
-    let [old, new] = &change.doubts;
-    let mut notes = of("in the older result: ", old);
-    notes.extend(of("in the newer result: ", new));
+    let mut notes = change.doubts.concat();
     let doubtful = if notes.is_empty() { "" } else { "! " };
     if change.movement().is_some() && change.same_program == Some(true) {
         notes.push("same program in both results: something else changed".into());

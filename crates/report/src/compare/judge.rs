@@ -8,7 +8,7 @@ use wirebench_schema::suite::Phase;
 use wirebench_stats::{Contrast, judge_changes};
 
 use super::{
-    Basis, Change, CompareOptions, Side, Yardstick,
+    Change, CompareOptions, Side, Yardstick,
     cells::{Pair, Results, doubts},
     grounds::same_program,
     yardstick::{Baseline, Fits, of_levels},
@@ -49,14 +49,14 @@ pub(super) fn judge(
         let baseline = Baseline::find((old, new), pairs, workload, metric);
         match &baseline {
             Ok(baseline) => judged.add_yardstick(baseline),
-            Err(reason) if options.basis == Basis::Relative => {
+            Err(reason) if !options.absolute => {
                 without.entry(reason.clone()).or_default().insert(workload);
             }
             Err(_) => {}
         }
         let baseline = baseline.ok();
         let Some(fits) = Fits::of(results, workload, metric, baseline.as_ref()) else { continue };
-        let relative = baseline.filter(|_| options.basis == Basis::Relative);
+        let relative = baseline.filter(|_| !options.absolute);
         let mut family = Vec::new();
         for pair in pairs_here {
             if relative.as_ref().is_some_and(|baseline| baseline.is(pair)) {
@@ -168,7 +168,10 @@ fn settle(
             metric,
             value,
             ratio: Ratio { reference, ..Ratio::of(to, ratio, !is_void) },
-            doubts: [old, new].map(|half| doubts(half.row, metric)),
+            doubts: [(old, "older"), (new, "newer")].map(|(half, which)| {
+                let all = doubts(half.row, metric).into_iter();
+                all.map(|it| it.prefixed(&format!("in the {which} result: "))).collect()
+            }),
             relative_to: open.relative_to.map(|pair| pair.new.row.variant.clone()),
             same_program: same_program(old_side, new_side, open.pair),
         })

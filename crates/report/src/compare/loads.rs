@@ -11,7 +11,7 @@ use wirebench_schema::{
 use wirebench_stats::Estimate;
 
 use super::{
-    Change, CompareOptions, Comparison, Differences, NotComparable, Summary,
+    Change, CompareOptions, Comparison, NotComparable, Summary,
     grounds::loads::{differences, warnings},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub struct LoadSide<'a> {
     pub environment: Option<&'a Environment>,
 }
 
-/// Compares two loads, with the differences and conditions of `options`; its other fields are for runs. Loads of
+/// Compares two loads, with `force` and the conditions of `options`; its other fields are for runs. Loads of
 /// different experiments are refused, or compared anyway.
 pub fn compare_loads(
     old: &LoadSide<'_>,
@@ -38,7 +38,7 @@ pub fn compare_loads(
     options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
     let forced = differences(old, new);
-    if !forced.is_empty() && options.differences == Differences::Refuse {
+    if !forced.is_empty() && !options.force {
         return Err(NotComparable::Differ(forced));
     }
     let [before, after] = [old, new].map(|side| &side.result.report);

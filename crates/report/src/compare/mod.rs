@@ -41,32 +41,13 @@ use crate::{
 pub struct CompareOptions {
     /// What is compared; the usual figures of each phase when it is empty.
     pub metrics: Vec<Metric>,
-    /// Of what a change is one.
-    pub basis: Basis,
-    /// What becomes of results that cannot be compared.
-    pub differences: Differences,
+    /// Compares figures, with the machine's drift, even where ratios to the baseline could be compared: where it is the
+    /// same program in both results.
+    pub absolute: bool,
+    /// Compares even results that differ in what must be equal, and says so.
+    pub force: bool,
     /// When the comparison fails. The figures that they name are compared too.
     pub conditions: Vec<Condition>,
-}
-
-/// Of what a change is one.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Basis {
-    /// Of ratios to the baseline where it is the same program in both results; else of figures.
-    #[default]
-    Relative,
-    /// Of figures. The machine's drift from one time to the other is in it.
-    Absolute,
-}
-
-/// What becomes of results that cannot be compared.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Differences {
-    /// They are not.
-    #[default]
-    Refuse,
-    /// They are, and that is said.
-    Force,
 }
 
 /// Why two results were not compared.
@@ -96,19 +77,16 @@ pub fn compare(
     let results = [old, new].map(|side| rows(side.journal));
     let cells::Cells { pairs, mut left_out } = cells::pair(old, new, &results);
     let (mut differences, rates) = grounds::differences(old, new, &pairs);
-    if !differences.is_empty() && options.differences == Differences::Refuse {
+    if !differences.is_empty() && !options.force {
         return Err(NotComparable::Differ(differences));
     }
-    let pairs = match options.differences {
-        Differences::Refuse => {
-            let (kept, apart) = grounds::take_apart(&rates, pairs);
-            left_out.extend(apart);
-            kept
-        }
-        Differences::Force => {
-            differences.extend(rates.into_values());
-            pairs
-        }
+    let pairs = if options.force {
+        differences.extend(rates.into_values());
+        pairs
+    } else {
+        let (kept, apart) = grounds::take_apart(&rates, pairs);
+        left_out.extend(apart);
+        kept
     };
     if pairs.is_empty() {
         let why = left_out.iter().map(ToString::to_string).collect();
@@ -120,7 +98,7 @@ pub fn compare(
         [Metric::Cpu, Metric::Throughput].contains(&it.metric)
             && yardstick::is_far(it.ratio.judged.estimate.value)
     };
-    let nothing_differs = options.differences == Differences::Refuse
+    let nothing_differs = !options.force
         && left_out.is_empty()
         && grounds::nothing_differs(old, new, &pairs)
         && !judged.changes.iter().any(is_far);

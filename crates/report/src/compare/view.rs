@@ -23,8 +23,7 @@ pub(super) fn cells(
     for change in changes {
         let Some(cell) = all.iter_mut().find(|it| it.id == change.cell) else { continue };
         cell.same_program = change.same_program;
-        let older = change.doubts[0].iter().map(|it| it.clone().prefixed("in the older result: "));
-        cell.notes.extend(older.map(|it| it.to_string()));
+        cell.notes.extend(change.doubts[0].iter().map(ToString::to_string));
         let figure = cell.figures.iter_mut().find(|it| it.metric == change.metric);
         figure.into_iter().for_each(|it| it.ratios.push(change.ratio.clone()));
     }

@@ -7,6 +7,7 @@ use crate::{
     analysis::{Claim, Metric},
     figure_text::{change_of, value},
     interval,
+    table_units::count,
 };
 
 /// The limits of a comparison. A result is one session: a start of the machine, a layout of
@@ -51,19 +52,13 @@ pub(super) fn summary(comparison: &Comparison) -> String {
         return "nothing compared: no cell has the requested metrics in both results".to_owned();
     }
     let inconclusive = all - worse - better - same;
-    let moved = match (worse, better) {
-        (0, 0) => "no significant change".to_owned(),
-        (worse, 0) => format!("{worse} worse"),
-        (0, better) => format!("{better} better"),
-        (worse, better) => format!("{worse} worse, {better} better"),
-    };
-    let count = |number: usize, what: &str| match number {
-        0 => String::new(),
-        number => format!(", {number} {what}"),
-    };
-    let rest = count(same, "the same") + &count(inconclusive, "inconclusive");
-    let figures = if all == 1 { "figure" } else { "figures" };
-    format!("{all} {figures} compared: {moved}{rest}")
+    let counts =
+        [(worse, "worse"), (better, "better"), (same, "the same"), (inconclusive, "inconclusive")];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let none = (worse + better == 0).then(|| "no significant change".to_owned());
+    let counts = counts.map(|(number, what)| format!("{number} {what}"));
+    let parts: Vec<String> = none.into_iter().chain(counts).collect();
+    format!("{} compared: {}", count(all, "figure"), parts.join(", "))
 }
 
 /// Of what the changes are changes, and below which margin they count as none.

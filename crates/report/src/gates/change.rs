@@ -28,8 +28,7 @@ pub(super) fn judge(
         (Hit::of(cell, figure.metric, value, interval, why), kept(limit, ratio))
     });
     let result = ConditionResult::of(condition, limit.beyond, found.collect());
-    let warnings = [warning(condition, &ratios), only_bounds(condition, limit, &ratios)];
-    (result, warnings.into_iter().flatten().collect())
+    (result, warnings(condition, limit, &ratios))
 }
 
 /// The figure of a cell that a condition is about, and its change.
@@ -44,7 +43,7 @@ fn concerned<'a>(
     ratio.claim.map(|_| (cell, figure, ratio))
 }
 
-fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
+pub(super) fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
     let Some(interval) = ratio.estimate.interval else {
         let cohorts = ratio.estimate.samples;
         return Kept::Open(format!("too few cohorts for an interval: {cohorts}"));
@@ -84,36 +83,28 @@ fn kept(limit: &ChangeLimit, ratio: &JudgedRatio) -> Kept {
     }
 }
 
-/// In how many cells the generator's limit leaves it open.
-fn only_bounds(
-    condition: &Condition,
-    limit: &ChangeLimit,
-    ratios: &[&JudgedRatio],
-) -> Option<String> {
-    let is_open = |ratio: &&&JudgedRatio| {
-        let is_bound = ratio.reads != Reads::Exactly && ratio.estimate.interval.is_some();
-        is_bound && matches!(kept(limit, ratio), Kept::Open(_))
-    };
-    let (open, all) = (ratios.iter().filter(is_open).count(), ratios.len());
-    (open > 0).then(|| {
-        format!(
-            "'{condition}' is inconclusive in {open} of {all} cells: the load generator was saturated"
-        )
-    })
-}
-
 /// Why it is inconclusive, in all cells that it concerns or in some.
-fn warning(condition: &Condition, ratios: &[&JudgedRatio]) -> Option<String> {
-    let short = ratios.iter().map(|it| it.estimate).filter(|it| it.interval.is_none());
-    let short: Vec<usize> = short.map(|it| it.samples).collect();
+fn warnings(condition: &Condition, limit: &ChangeLimit, ratios: &[&JudgedRatio]) -> Vec<String> {
     if ratios.is_empty() {
-        return Some(format!(
+        return vec![format!(
             "'{condition}' is inconclusive: no cell has this metric on both sides"
-        ));
+        )];
     }
-    let (shortest, open, all) = (short.iter().min()?, short.len(), ratios.len());
-    Some(format!(
-        "'{condition}' is inconclusive in {open} of {all} cells: it needs {MIN_COHORTS} cohorts with figures on each \
-         side and some cells have {shortest}; measure with --cohorts {MIN_COHORTS}"
-    ))
+    let in_cells = |open: usize, why: String| {
+        let all = ratios.len();
+        let text = || format!("'{condition}' is inconclusive in {open} of {all} cells: {why}");
+        (open > 0).then(text)
+    };
+    let (with, without): (Vec<&JudgedRatio>, Vec<_>) =
+        ratios.iter().partition(|it| it.estimate.interval.is_some());
+    let shortest = without.iter().map(|it| it.estimate.samples).min().unwrap_or_default();
+    let few = format!(
+        "it needs {MIN_COHORTS} cohorts with figures on each side and some cells have {shortest}; measure with \
+         --cohorts {MIN_COHORTS}"
+    );
+    let is_open =
+        |it: &&&JudgedRatio| it.reads != Reads::Exactly && matches!(kept(limit, it), Kept::Open(_));
+    let bounds = with.iter().filter(is_open).count();
+    let saturated = "the load generator was saturated".to_owned();
+    [in_cells(without.len(), few), in_cells(bounds, saturated)].into_iter().flatten().collect()
 }

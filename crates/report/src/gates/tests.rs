@@ -22,6 +22,7 @@ use wirebench_schema::{
     },
 };
 
+mod change;
 mod forms;
 
 fn conditions(texts: &[&str]) -> Vec<Condition> {

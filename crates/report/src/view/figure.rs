@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wirebench_stats::{Interval, Rank};
 
-use crate::analysis::{self, BaselineCheck, JudgedRatio, Metric, MetricFacts, Reads};
+use crate::analysis::{self, JudgedRatio, Metric, MetricFacts, Reads};
 
 /// One metric of a cell.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -71,13 +71,6 @@ pub struct Ratio {
     pub judged: JudgedRatio,
     /// True if both sides are what they claim to be.
     pub valid: bool,
-    /// The smallest true difference, as a share, that 9 of 10 such runs would call different. Only where a run may
-    /// end when its answer is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detectable: Option<f64>,
-    /// A/A of `ab`: the two instances of the reference, and of the other side, compared with each other.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub checks: Vec<BaselineCheck>,
 }
 
 impl Figure {
@@ -115,14 +108,6 @@ impl Figure {
 
 impl Ratio {
     pub(crate) fn of(to: Reference, judged: JudgedRatio, valid: bool) -> Self {
-        Self {
-            to,
-            state: None,
-            reference: None,
-            judged,
-            valid,
-            detectable: None,
-            checks: Vec::new(),
-        }
+        Self { to, state: None, reference: None, judged, valid }
     }
 }

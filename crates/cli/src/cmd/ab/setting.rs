@@ -9,7 +9,7 @@ use wirebench_experiment::{
     measure::RunSettings,
 };
 use wirebench_report::{
-    ab::{Ab, INSTANCES, METRICS, SUITE, half_width, has},
+    ab::{Ab, AbOptions, INSTANCES, METRICS, SUITE, has},
     analysis::{Metric, MetricFacts},
     gates,
 };
@@ -223,9 +223,10 @@ impl Arguments {
     }
 
     fn knowledge(&self, metric: Metric) -> Knowledge {
-        let options = self.options();
+        let options = AbOptions { metric: Some(metric), ..self.options() };
+        let same = options.clone();
         Knowledge {
-            half_width: Box::new(move |journal| half_width(journal, metric)),
+            half_width: Box::new(move |journal| Ab::of(journal, &same)?.half_width()),
             is_decided: Box::new(move |journal| {
                 Ab::of(journal, &options).is_some_and(|ab| ab.is_decided())
             }),

@@ -19,7 +19,7 @@ fn a_comparison_that_may_end_at_a_look_has_wider_intervals_than_one_with_a_fixed
     let looked = at(&[(3, 0.2), (4, 0.3), (5, 0.4)], (1.02, 1.0));
     let mut fixed = looked.clone();
     (fixed.start.goal.until_decided, fixed.looks) = (false, Vec::new());
-    let width = |journal: &Journal| half_width(journal, Metric::Cpu).unwrap();
+    let width = |journal: &Journal| of(journal, &[]).half_width().unwrap();
     assert!(width(&looked) > 1.4 * width(&fixed), "{} {}", width(&looked), width(&fixed));
     // An answer that is due later may cost more.
     let early = at(&[(3, 0.05), (4, 0.06), (5, 0.07)], (1.02, 1.0));
@@ -58,7 +58,7 @@ fn the_outlook_is_that_of_an_earlier_result() {
     assert!((8.0..14.0).contains(&ratio), "{ratio}");
     assert!(of(&quiet, 16) < of(&quiet, 8));
     assert_eq!(outlook(&quiet, Metric::Cpu, 2, Some(0.0)), None, "no verdict");
-    let found = super::of(&noisy, &[]).ratio().unwrap().detectable.unwrap();
+    let found = super::of(&noisy, &[]).ratio().unwrap().judged.detectable.unwrap();
     assert!((of(&noisy, 5) / found - 1.0).abs() < 0.5, "{} {found}", of(&noisy, 5));
     assert_eq!(outlook(&at(&[], (1.0, 1.0)), Metric::Cpu, 1000, Some(0.2)), Some(0.2));
 }

@@ -5,6 +5,7 @@ use crate::{
     compare::tests::made::{machine, rate},
     fixtures::verified,
 };
+use expect_test::expect;
 use wirebench_schema::{
     environment::Environment,
     journal::{Generator, GeneratorVersion, Verified},
@@ -35,17 +36,18 @@ fn pair() -> (Journal, Journal) {
 }
 
 fn forced() -> CompareOptions {
-    CompareOptions { differences: Differences::Force, ..CompareOptions::default() }
+    CompareOptions { force: true, ..CompareOptions::default() }
 }
 
-/// What refuses the comparison after `change` was made to the newer result.
-fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
-    let (old, mut new) = pair();
-    change(&mut new);
+/// What refuses the comparison after `change` was made to the older and the newer result; empty if nothing does.
+fn refused(change: impl FnOnce(&mut Journal, &mut Journal)) -> String {
+    let (mut old, mut new) = pair();
+    change(&mut old, &mut new);
     match try_compare(&old, &new, &CompareOptions::default()) {
+        Ok(_) => String::new(),
         Err(NotComparable::Differ(differences)) => {
             assert_eq!(compared(&old, &new, &forced()).facts.forced, differences);
-            differences.iter().map(ToString::to_string).collect()
+            differences.iter().map(|it| format!("{it}\n")).collect()
         }
         other => panic!("{other:#?}"),
     }
@@ -53,84 +55,54 @@ fn refused(change: impl Fn(&mut Journal)) -> Vec<String> {
 
 #[test]
 fn results_of_two_states_of_the_machine_are_not_compared() {
-    let compare_at = |distance_ns: u32| {
-        let (mut old, mut new) = pair();
-        for (journal, distance_ns) in [(&mut old, 80), (&mut new, distance_ns)] {
-            for it in measurements(journal, "go/net", "hello") {
-                it.distances.distance_ns_before = vec![distance_ns];
-                it.distances.distance_ns_after = vec![distance_ns + 4];
+    let at = |new_ns: u32| {
+        refused(|old, new| {
+            for (journal, distance_ns) in [(old, 80), (new, new_ns)] {
+                for it in measurements(journal, "go/net", "hello") {
+                    it.distances.distance_ns_before = vec![distance_ns];
+                    it.distances.distance_ns_after = vec![distance_ns + 4];
+                }
             }
-        }
-        try_compare(&old, &new, &CompareOptions::default()).map(|_| ())
+        })
     };
-    let Err(NotComparable::Differ(differences)) = compare_at(400) else {
-        panic!("near and far were compared");
-    };
-    let texts: Vec<String> = differences.iter().map(ToString::to_string).collect();
     let name = "the distance between the CPUs of server and generator";
-    assert_eq!(texts, [format!("{name} was `82 ns` and is `402 ns`")]);
-    assert!(compare_at(100).is_ok());
+    assert_eq!(at(400), format!("{name} was `82 ns` and is `402 ns`\n"));
+    assert_eq!(at(100), "");
 }
 
 #[test]
 fn each_difference_of_the_experiment_refuses_by_its_name_and_force_overrules_it() {
-    assert_eq!(
-        refused(|new| new.start.workloads[0].connections = 32),
-        ["`connections` of the workload hello was `64` and is `32`"]
-    );
-    assert_eq!(
-        refused(|new| new.start.workloads[0].own_process = true),
-        ["`own_process` of the workload hello was `not set` and is `true`"]
-    );
-    assert_eq!(
-        refused(|new| new.start.workloads[2].timeout = std::time::Duration::from_secs(7)),
-        ["`timeout` of the workload hello-idle was `2s` and is `7s`"]
-    );
-    assert_eq!(
-        refused(|new| {
-            let version = "4.1.0".to_owned();
-            new.start.generator = GeneratorVersion { name: Generator::Wrk, version };
-        }),
-        ["the load generator was `wirebench` and is `wrk 4.1.0`"]
-    );
-    assert_eq!(
-        refused(|new| new.start.placement.server_cpus = vec![2, 3]),
-        ["the server's CPUs was `0` and is `2 3`"]
-    );
-    assert_eq!(
-        refused(|new| new.start.idle = IdleMode::Awake),
-        ["the idle mode of the CPUs was `natural` and is `awake`"]
-    );
-    assert_eq!(
-        refused(|new| new.start.idle = IdleMode::Both),
-        ["the idle mode of the CPUs was `natural` and is `awake`"]
-    );
-    assert_eq!(
-        refused(|new| new.runs.iter_mut().for_each(|run| run.workers = 2)),
-        [
-            "workers in hello was `1` and is `2`",
-            "workers in hello-cost was `1` and is `2`",
-            "workers in hello-idle was `1` and is `2`"
-        ]
-    );
-    assert_eq!(
-        refused(|new| {
-            for it in measurements(new, "go/net", "hello") {
-                it.load.engine = EngineChoice::IoUring;
-            }
-        }),
-        ["the load generator's engine in hello was `epoll` and is `io_uring`"]
-    );
-    let (mut old, mut new) = pair();
-    for (journal, digest) in [(&mut old, "1"), (&mut new, "2")] {
-        measurements(journal, "go/net", "hello")
-            .for_each(|it| it.load.files_digest = Some(digest.to_owned()));
-    }
-    let Err(NotComparable::Differ(found)) = try_compare(&old, &new, &CompareOptions::default())
-    else {
-        panic!("other files were compared");
-    };
-    assert_eq!(found[0].to_string(), "the content of the files sent in hello was `1` and is `2`");
+    let all = refused(|old, new| {
+        new.start.workloads[0].connections = 32;
+        new.start.workloads[0].own_process = true;
+        new.start.workloads[2].timeout = std::time::Duration::from_secs(7);
+        let version = "4.1.0".to_owned();
+        new.start.generator = GeneratorVersion { name: Generator::Wrk, version };
+        new.start.placement.server_cpus = vec![2, 3];
+        new.start.idle = IdleMode::Awake;
+        new.runs.iter_mut().for_each(|run| run.workers = 2);
+        measurements(new, "go/net", "hello").for_each(|it| it.load.engine = EngineChoice::IoUring);
+        for (journal, digest) in [(old, "1"), (new, "2")] {
+            measurements(journal, "go/net", "hello")
+                .for_each(|it| it.load.files_digest = Some(digest.to_owned()));
+        }
+    });
+    expect![[r#"
+        the load generator was `wirebench` and is `wrk 4.1.0`
+        the server's CPUs was `0` and is `2 3`
+        the idle mode of the CPUs was `natural` and is `awake`
+        `connections` of the workload hello was `64` and is `32`
+        `own_process` of the workload hello was `not set` and is `true`
+        `timeout` of the workload hello-idle was `2s` and is `7s`
+        the content of the files sent in hello was `1` and is `2`
+        the load generator's engine in hello was `epoll` and is `io_uring`
+        workers in hello was `1` and is `2`
+        workers in hello-cost was `1` and is `2`
+        workers in hello-idle was `1` and is `2`
+    "#]]
+    .assert_eq(&all);
+    let both = refused(|_, new| new.start.idle = IdleMode::Both);
+    assert_eq!(both, "the idle mode of the CPUs was `natural` and is `awake`\n");
 }
 
 #[test]
@@ -140,13 +112,10 @@ fn other_requests_are_refused_and_other_numbers_in_them_are_not() {
         RequestSet { seq: Some(SeqStart { from, at_us: from }), ..file.set }
     };
     let compare = |requests: RequestSet| {
-        let (mut old, mut new) = pair();
-        old.start.workloads[0].requests = Some(set("/a?token=1", 1));
-        new.start.workloads[0].requests = Some(requests);
-        match try_compare(&old, &new, &CompareOptions::default()) {
-            Ok(_) => String::new(),
-            Err(why) => format!("{why:?}"),
-        }
+        refused(|old, new| {
+            old.start.workloads[0].requests = Some(set("/a?token=1", 1));
+            new.start.workloads[0].requests = Some(requests);
+        })
     };
     assert_eq!(compare(set("/a?token=1", 2)), "");
     let why = compare(set("/b?token=2", 1));
@@ -200,9 +169,7 @@ fn a_server_that_answers_otherwise_is_not_compared() {
 fn another_machine_refuses_another_kernel_warns_and_one_that_is_not_told_warns_too() {
     let (old, new) = pair();
     let with = |environment: Option<&Environment>, options: &CompareOptions| {
-        let before = machine();
-        let old = Side { name: "old", journal: &old, environment: Some(&before) };
-        compare(&old, &Side { name: "new", journal: &new, environment }, options)
+        compare_on([Some(&machine()), environment], &old, &new, options)
     };
     let moved = Environment { cpu_model: Some("Model 2".into()), ..machine() };
     let Err(NotComparable::Differ(differences)) = with(Some(&moved), &CompareOptions::default())

@@ -27,28 +27,24 @@ fn slower() -> LoadResult {
     new
 }
 
-fn compared(
-    old: &LoadResult,
-    new: &LoadResult,
-    differences: Differences,
-) -> Result<Comparison, NotComparable> {
+fn compared(old: &LoadResult, new: &LoadResult, force: bool) -> Result<Comparison, NotComparable> {
     static MACHINE: LazyLock<Environment> = LazyLock::new(|| environment("Model 1"));
     let old = LoadSide { name: "old", result: old, environment: Some(&*MACHINE) };
-    let options = CompareOptions { differences, ..CompareOptions::default() };
+    let options = CompareOptions { force, ..CompareOptions::default() };
     compare_loads(&old, &LoadSide { name: "new", result: new, ..old }, &options)
 }
 
 #[test]
 fn figures_stand_side_by_side_without_a_verdict() {
     let [old, new] = [result(), slower()];
-    let comparison = compared(&old, &new, Differences::Refuse).unwrap();
+    let comparison = compared(&old, &new, false).unwrap();
     assert_golden("load/compared.txt", &comparison.text(Rows::ThatCount));
     assert_golden_page("compare-loads.html", &comparison.html());
     let value = valid("result", &comparison.json());
     assert_eq!(value["cells"][0]["figures"][0]["ratios"][0]["value"], 18_000.0 / 19_995.0);
     let csv = Format::Csv.write(&comparison, None).text;
     assert!(csv.contains(",latency_ns_p99,ns,19693566,,,true,2,,,exactly,,9846783\n"), "{csv}");
-    let back = compared(&new, &old, Differences::Refuse).unwrap();
+    let back = compared(&new, &old, false).unwrap();
     let text = back.text(Rows::ThatCount);
     assert!(text.contains("errors            0       20        -\n"), "{text}");
     let json = valid("result", &back.json());
@@ -64,7 +60,7 @@ fn other_loads_are_refused_with_all_that_differs() {
     let differing = |change: fn(&mut LoadResult)| {
         let mut new = result();
         change(&mut new);
-        match compared(&old, &new, Differences::Refuse) {
+        match compared(&old, &new, false) {
             Ok(_) => String::new(),
             Err(NotComparable::Differ(found)) => found.iter().map(|it| format!("{it}\n")).collect(),
             Err(other) => panic!("{other:?}"),
@@ -101,7 +97,7 @@ fn other_loads_are_refused_with_all_that_differs() {
     assert!(one.contains("the set of requests was `2, weighted` and is `one`"), "{one}");
     let mut new = result();
     new.report.config.connections = 64;
-    let forced = compared(&old, &new, Differences::Force).unwrap().text(Rows::ThatCount);
+    let forced = compared(&old, &new, true).unwrap().text(Rows::ThatCount);
     let expected =
         "compared with --force despite these differences\n  `connections` was `10` and is `64`";
     assert!(forced.contains(expected), "{forced}");

@@ -27,29 +27,6 @@ phases = ["saturate", "cost", "idle"]
 pub(super) const BASE: &str = "c/epoll";
 const TOKIO: &str = "rust/tokio";
 
-#[derive(Clone, Copy)]
-pub(super) struct Figures {
-    pub(super) rate: f64,
-    pub(super) cpu_ns: f64,
-    pub(super) p99_ns: f64,
-    pub(super) memory: f64,
-}
-
-impl Figures {
-    /// As many requests per second, and all that less is better of, in proportion.
-    pub(super) fn times(self, rate: f64, rest: f64) -> Self {
-        Self {
-            rate: self.rate * rate,
-            cpu_ns: self.cpu_ns * rest,
-            p99_ns: self.p99_ns * rest,
-            memory: self.memory * rest,
-        }
-    }
-}
-
-pub(super) const USUAL: Figures =
-    Figures { rate: 100_000.0, cpu_ns: 5_000.0, p99_ns: 400_000.0, memory: 2_048.0 };
-
 /// Where a run stands: its workload, its variant, which copy, and the block.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -70,8 +47,9 @@ pub(super) fn noise(place: Place<'_>, seed: u64, size: f64) -> f64 {
     1.0 + 2.0 * size * (even(0) + even(16) + even(32))
 }
 
-/// A result whose runs have the figures that `figures` says.
-pub(super) fn result(blocks: u32, figures: impl Fn(Place<'_>) -> Figures) -> Journal {
+/// A result whose runs have the usual figures, times these factors: of throughput, and of all figures of which less
+/// is better.
+pub(super) fn result(blocks: u32, factors: impl Fn(Place<'_>) -> (f64, f64)) -> Journal {
     let mut journal = journal_of(SUITE);
     let start = &mut journal.start;
     start.baselines.truncate(1);
@@ -90,7 +68,7 @@ pub(super) fn result(blocks: u32, figures: impl Fn(Place<'_>) -> Figures) -> Jou
         for workload in journal.start.workloads.clone() {
             for (variant, copy) in [(BASE, 0), (BASE, 1), ("go/net", 0), (TOKIO, 0)] {
                 let place = Place { variant, copy, block };
-                let outcome = outcome(workload.phase, figures(place));
+                let outcome = outcome(workload.phase, factors(place));
                 journal.runs.push(run(place, &workload.name, outcome));
             }
         }
@@ -104,8 +82,7 @@ pub(super) fn result(blocks: u32, figures: impl Fn(Place<'_>) -> Figures) -> Jou
 pub(super) fn with_go(blocks: u32, seed: u64, (rate, rest): (f64, f64)) -> Journal {
     let mut journal = result(blocks, |place| {
         let small = noise(place, seed, 0.003);
-        let usual = USUAL.times(small, small);
-        if place.variant == "go/net" { usual.times(rate, rest) } else { usual }
+        if place.variant == "go/net" { (small * rate, small * rest) } else { (small, small) }
     });
     // It would not be compared if it were the same.
     journal.start.variants[1].fingerprint = Some(format!("go {seed}"));
@@ -121,14 +98,14 @@ fn run(place: Place<'_>, workload: &str, outcome: Outcome) -> Run {
     Run { copy: place.copy, workload: workload.into(), ..run }
 }
 
-fn outcome(phase: Phase, figures: Figures) -> Outcome {
+fn outcome(phase: Phase, (rate, rest): (f64, f64)) -> Outcome {
     if phase == Phase::Idle {
-        return silence(figures.memory);
+        return silence(2_048.0 * rest);
     }
-    changed(fixtures::rate(figures.rate), |it| {
-        it.cost.cpu_ns_per_request = Some(figures.cpu_ns);
+    changed(fixtures::rate(100_000.0 * rate), |it| {
+        it.cost.cpu_ns_per_request = Some(5_000.0 * rest);
         let latency = it.load.latency.as_mut().unwrap();
-        let p99 = figures.p99_ns as u64;
+        let p99 = (400_000.0 * rest) as u64;
         (latency.latency_ns_p50, latency.latency_ns_p99) = (p99 / 4, p99);
         (latency.latency_ns_p999, latency.latency_ns_max) = (p99 * 2, p99 * 3);
     })
@@ -157,15 +134,24 @@ pub(super) fn machine() -> Environment {
     }
 }
 
+/// Compares two results of these machines.
+pub(super) fn compare_on(
+    [one, other]: [Option<&Environment>; 2],
+    old: &Journal,
+    new: &Journal,
+    options: &CompareOptions,
+) -> Result<Comparison, NotComparable> {
+    let side = |name, journal, environment| Side { name, journal, environment };
+    compare(&side("old", old, one), &side("new", new, other), options)
+}
+
 /// Compares two results of one machine.
 pub(super) fn try_compare(
     old: &Journal,
     new: &Journal,
     options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
-    let environment = Some(machine());
-    let side = |name, journal| Side { name, journal, environment: environment.as_ref() };
-    compare(&side("old", old), &side("new", new), options)
+    compare_on([Some(&machine()); 2], old, new, options)
 }
 
 /// The same where they can be compared.

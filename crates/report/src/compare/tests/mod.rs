@@ -1,6 +1,5 @@
 //! Comparisons of synthetic results: what counts, what fails, and what is never hidden.
 
-mod gate;
 mod grounds;
 mod loads;
 mod made;
@@ -8,8 +7,8 @@ mod rules;
 mod shown;
 
 use self::made::{
-    BASE, Place, USUAL, compared, conditions, machine, measurements, noise, result, try_compare,
-    with_go,
+    BASE, Place, compare_on, compared, conditions, machine, measurements, noise, result,
+    try_compare, with_go,
 };
 use super::*;
 use crate::{
@@ -71,27 +70,6 @@ fn what_is_better_depends_on_the_figure() {
 }
 
 #[test]
-fn an_interval_that_includes_a_condition_is_inconclusive_and_fails_nothing() {
-    let noisy = |seed: u64, go: f64| {
-        result(10, |place| {
-            let factor = if place.variant == "go/net" { go } else { 1.0 };
-            let size = if place.variant == "go/net" { 0.15 } else { 0.003 };
-            USUAL.times(factor * noise(place, seed, size), 1.0)
-        })
-    };
-    let comparison =
-        compared(&noisy(1, 1.0), &noisy(2, 0.94), &conditions(&["throughput < -0.5%"]));
-    let change = go(&comparison, "hello", Metric::Throughput);
-    let ratio = &change.ratio.judged;
-    assert!(ratio.claim == Some(Claim::CannotTell) && ratio.estimate.value < 0.995, "{ratio:#?}");
-    assert_eq!(ratio.inconclusive, Some(Inconclusive::WideInterval));
-    let gate = comparison.gate.unwrap();
-    assert!(!gate.fails() && gate.conditions[0].failed.is_empty(), "{gate:#?}");
-    let open = &gate.conditions[0].inconclusive;
-    assert!(open.iter().any(|hit| hit.why.contains("the interval includes -0.5 %")), "{open:#?}");
-}
-
-#[test]
 fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
     alter_all(&mut new, |it| it.load.requests_per_second *= 0.96);
@@ -106,7 +84,7 @@ fn a_machine_that_became_slower_as_a_whole_is_reported_but_is_not_a_change() {
     assert!((yardstick.estimate.value - 0.96).abs() < 0.005, "{yardstick:?}");
     assert!(relative.changes.iter().all(|it| it.cell.server != BASE));
     // As figures everything is slower, the baseline as well.
-    let absolute = CompareOptions { basis: Basis::Absolute, ..CompareOptions::default() };
+    let absolute = CompareOptions { absolute: true, ..CompareOptions::default() };
     let absolute = compared(&old, &new, &absolute);
     let change = go(&absolute, "hello", Metric::Throughput);
     assert_eq!((change.relative_to.clone(), change.movement()), (None, Some(Movement::Worse)));
@@ -125,7 +103,7 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     assert!(text.text(Rows::All).contains("same program in every row, nothing to compare"));
     let gate = text.gate.unwrap();
     assert_eq!((gate.verdict, gate.conditions.len()), (GateVerdict::Passed, 1));
-    let forced = CompareOptions { differences: Differences::Force, ..options.clone() };
+    let forced = CompareOptions { force: true, ..options.clone() };
     assert!(!compared(&old, &new, &forced).changes.is_empty());
     let mut slow = new.clone();
     alter_all(&mut slow, |it| it.load.requests_per_second *= 0.1);
@@ -133,12 +111,10 @@ fn results_of_which_nothing_differs_are_not_compared_and_pass() {
     assert!(!far.facts.nothing_differs && far.gate.as_ref().unwrap().fails(), "{far:#?}");
     let warnings = far.facts.warnings.join("\n");
     assert!(warnings.contains("what it reads may differ"), "{far:#?}");
-    let environment = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
-    let [was, is] = environment.each_ref().map(Some);
-    let side = |journal, environment| Side { name: "one", journal, environment };
-    let other_kernel = compare(&side(&old, was), &side(&new, is), &options).unwrap();
+    let [was, is] = [machine(), Environment { kernel: "6.2.0".into(), ..machine() }];
+    let other_kernel = compare_on([Some(&was), Some(&is)], &old, &new, &options).unwrap();
     assert!(!other_kernel.facts.nothing_differs);
-    let unknown = compare(&side(&old, None), &side(&new, is), &options).unwrap();
+    let unknown = compare_on([None, Some(&is)], &old, &new, &options).unwrap();
     assert!(!unknown.facts.nothing_differs);
 }
 
@@ -149,13 +125,8 @@ fn a_program_that_may_run_others_or_had_other_variables_is_not_known_to_be_the_s
     let other = Environment { other_variables: Some("0011".into()), ..machine() };
     let with_variables = Environment { other_variables: Some("2233".into()), ..machine() };
     let compared = |new: &Journal, environment: &Environment| {
-        let sides = [(&old, &other), (new, environment)];
-        let [one, two] = sides.map(|(journal, environment)| Side {
-            name: "one",
-            journal,
-            environment: Some(environment),
-        });
-        let comparison = compare(&one, &two, &CompareOptions::default()).unwrap();
+        let machines = [Some(&other), Some(environment)];
+        let comparison = compare_on(machines, &old, new, &CompareOptions::default()).unwrap();
         (
             comparison.facts.nothing_differs,
             comparison.facts.baseline_drift.is_empty(),
@@ -256,6 +227,30 @@ fn a_bound_claims_only_what_lies_on_its_own_side() {
 }
 
 #[test]
+fn what_is_not_passed_is_shown_everywhere_with_its_reason() {
+    let mut old = with_go(10, 1, (1.0, 1.0));
+    measurements(&mut old, "go/net", "hello").for_each(|it| it.bound = Bound::Generator);
+    let new = with_go(10, 2, (1.0, 1.0));
+    let comparison = compared(&old, &new, &conditions(&["throughput < -3%"]));
+    assert!(!fails(&comparison));
+    let text = comparison.text(Rows::ThatCount);
+    let (_, conditions) = text
+        .split_once(
+            "
+
+inconclusive ",
+        )
+        .unwrap();
+    crate::fixtures::assert_golden("compare/inconclusive.txt", conditions);
+    let value: serde_json::Value = serde_json::from_str(&comparison.json()).unwrap();
+    let gate = &value["gate"];
+    assert_eq!(gate["verdict"], "inconclusive");
+    let open = &gate["conditions"][0]["inconclusive"];
+    assert_eq!(open.as_array().unwrap().len(), 1, "{gate:#}");
+    assert!(open[0]["why"].as_str().unwrap().contains("saturated"), "{gate:#}");
+}
+
+#[test]
 fn a_figure_that_is_zero_in_a_block_has_no_change_and_that_is_said() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.5)));
     for run in new.runs.iter_mut().filter(|it| it.variant.to_string() == "go/net" && it.block == 4)
@@ -335,7 +330,8 @@ fn a_cell_whose_runs_all_failed_is_lost_and_one_of_which_some_failed_is_doubtful
     let tokio = comparison.changes.iter().find(|it| it.cell.entry() == "rust/tokio").unwrap();
     let cell = comparison.cells.iter().find(|it| it.id == tokio.cell).unwrap();
     assert_eq!((cell.runs.measured, cell.runs.failed), (9, 1));
-    assert_eq!(tokio.doubts, [vec![], vec!["failed: the server ended".into()]]);
+    let doubts: Vec<String> = tokio.doubts.concat().iter().map(ToString::to_string).collect();
+    assert_eq!(doubts, ["in the newer result: failed: the server ended"]);
 }
 
 #[test]

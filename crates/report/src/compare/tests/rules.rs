@@ -7,10 +7,7 @@ use std::collections::BTreeSet;
 #[test]
 fn noise_alone_is_hardly_ever_a_change() {
     let noisy = |cohorts, seed| {
-        result(cohorts, |place| {
-            let (rate, rest) = (noise(place, seed, 0.02), noise(place, seed + 5000, 0.02));
-            USUAL.times(rate, rest)
-        })
+        result(cohorts, |place| (noise(place, seed, 0.02), noise(place, seed + 5000, 0.02)))
     };
     let limits = conditions(&["throughput < -1%", "cpu > +1%", "p99 > +1%"]);
     for cohorts in [4, 10] {
@@ -36,7 +33,7 @@ fn four_cohorts_on_each_side_find_five_percent() {
     let result = |seed: u64, go: f64| {
         result(4, |place| {
             let factor = if place.variant == "go/net" { go } else { 1.0 };
-            USUAL.times(factor * noise(place, seed, 0.01), 1.0)
+            (factor * noise(place, seed, 0.01), 1.0)
         })
     };
     let found = (0..40).filter(|seed| {
@@ -54,7 +51,7 @@ fn two_instances_of_the_baseline_that_differ_withhold_every_verdict() {
         result(10, |place: Place<'_>| {
             let factor = if place.copy == 1 { second } else { 1.0 };
             let go = if place.variant == "go/net" && seed == 2 { 0.9 } else { 1.0 };
-            USUAL.times(go * factor * noise(place, seed, 0.003), 1.0)
+            (go * factor * noise(place, seed, 0.003), 1.0)
         })
     };
     let options = conditions(&["throughput < -3%"]);

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::{
-    fixtures::{assert_golden, assert_golden_page},
+    fixtures::{added, assert_golden, assert_golden_page},
     format::Format,
     junit,
     schemas::tests::valid,
     view::tests::{cell_of, figure_of},
 };
+use expect_test::expect;
 use wirebench_schema::journal::{ReasonKind, Weight};
 
 /// One entry 5 % slower, with a condition that it meets.
@@ -18,20 +19,24 @@ fn slower() -> Comparison {
 
 #[test]
 fn the_text_shows_significant_changes_and_counts_the_others() {
-    let comparison = slower();
-    let short = comparison.text(Rows::ThatCount);
-    assert_golden("compare/text.txt", &short);
-    let all = comparison.text(Rows::All);
+    let (all, short) = (slower().text(Rows::All), slower().text(Rows::ThatCount));
     assert_golden("compare/all.txt", &all);
     assert!(all.lines().all(|line| line.chars().count() <= 180), "{all}");
+    assert_eq!(added(&short, &all), "11 without a significant change: --all shows them\n");
+    let hidden = added(&all, &short);
+    assert!(hidden.lines().count() == 11 && hidden.lines().all(|it| it.ends_with(" same")));
 }
 
 #[test]
-fn where_nothing_changed_that_is_the_first_thing_said() {
+fn where_nothing_changed_that_is_the_first_thing_said_and_nothing_is_explained() {
     let (old, new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (1.0, 1.0)));
-    let comparison = compared(&old, &new, &CompareOptions::default());
-    let text = comparison.text(Rows::ThatCount);
-    assert_golden("compare/no-change.txt", &text);
+    let text = compared(&old, &new, &CompareOptions::default()).text(Rows::ThatCount);
+    expect![[r#"
+        10 figures compared: no significant change, 10 the same
+        10 without a significant change: --all shows them
+    "#]]
+    .assert_eq(&added(&text, &slower().text(Rows::All)));
+    assert!(!text.contains("legend"), "{text}");
 }
 
 #[test]
@@ -42,7 +47,13 @@ fn runs_that_are_not_what_they_claim_to_be_mark_their_rows() {
         it.reasons.push(ReasonKind::Stderr.reason(Weight::Note, None, "it says much"));
     }
     let comparison = compared(&old, &new, &CompareOptions::default());
-    assert_golden("compare/not-valid.txt", &comparison.text(Rows::ThatCount));
+    expect![[r#"
+        10 figures compared: 1 worse, 9 the same
+        hello ! go/net [1] requests/s 100 231 95 132 -5.1 % ±0.5 slower
+        [1] in the newer result: some requests failed (3 errors: late); check the server's log
+        9 without a significant change: --all shows them
+    "#]]
+    .assert_eq(&added(&comparison.text(Rows::ThatCount), &slower().text(Rows::All)));
     assert!(comparison.json().contains("3 errors: late"));
     for it in measurements(&mut new, "go/net", "hello") {
         it.reasons.push(ReasonKind::Errors.reason(Weight::Invalid, None, "3 errors: late"));
@@ -61,12 +72,8 @@ fn a_program_that_did_not_change_and_its_figures_did_is_noted() {
     let (old, mut new) = (with_go(10, 1, (1.0, 1.0)), with_go(10, 2, (0.95, 1.0)));
     new.start.variants[1].fingerprint = old.start.variants[1].fingerprint.clone();
     let text = compared(&old, &new, &CompareOptions::default()).text(Rows::ThatCount);
-    assert_golden("compare/same-program.txt", &text);
-}
-
-#[test]
-fn the_markdown_begins_with_the_sentence_and_folds_the_rest_away() {
-    assert_golden("compare/markdown.md", &slower().markdown());
+    let note = "[1] same program in both results: something else changed";
+    assert!(text.contains("  go/net [1]  requests/s ") && text.contains(note), "{text}");
 }
 
 #[test]
@@ -75,7 +82,15 @@ fn every_form_of_a_comparison() {
     let json = valid("result", &comparison.json());
     let ratio = &figure_of(cell_of(&json, "go/net", 0), "requests_per_second")["ratios"][0];
     assert_eq!((&ratio["to"], &ratio["claim"]), (&"older-ratio".into(), &"lower".into()));
-    assert_golden("compare/figures.csv", &Format::Csv.write(&comparison, None).text);
+    let csv = Format::Csv.write(&comparison, None).text;
+    let row = csv.lines().find(|it| it.contains(",hello-cost,") && it.contains("_p99")).unwrap();
+    assert!(
+        row.contains(
+            ",go/net,0,entrant,raw,true,10,0,0,0,0,server,false,,,latency_ns_p99,ns,399948,"
+        ),
+        "{row}"
+    );
+    assert!(row.contains(",true,0.99839") && row.ends_with(",exactly,same,400923"), "{row}");
     assert_golden_page("compare.html", &Format::Html.write(&comparison, None).text);
     let gate = comparison.gate.as_ref().unwrap();
     let cases = junit::text("wirebench compare", &junit::of_gate(gate));
