@@ -17,8 +17,8 @@ use wirebench_schema::{
 use wirebench_server::{launch::Launcher, parallel};
 use wirebench_verify::{Asked, Checked, Extent, Verdict};
 
-use super::{Execution, Observer, Progress, Stage, open_journal::OpenJournal};
-use crate::plan;
+use super::{Execution, Observer, Progress, Stage};
+use crate::{journal::OpenJournal, plan};
 
 /// How many servers are checked at the same time: a check waits more than it works. Of services with a rate it is one,
 /// because several names may be those of one service.

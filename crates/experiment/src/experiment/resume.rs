@@ -13,9 +13,9 @@ use wirebench_schema::{
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
-    changed, conduct, open_journal::OpenJournal, start,
+    changed, conduct, start,
 };
-use crate::journal;
+use crate::journal::{self, OpenJournal};
 
 /// A journal to continue. No other process can write to it while this lives.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Differences {
 impl ResumedExperiment {
     /// Opens the journal in `folder`. It stays as it is.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        OpenJournal::open(folder).map(|journal_file| Self { journal_file })
+        OpenJournal::reopen(folder).map(|journal_file| Self { journal_file })
     }
 
     /// Everything that has been written down.
