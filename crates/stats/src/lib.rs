@@ -54,7 +54,7 @@ pub use outlier::outliers;
 pub use pairs::{PairLevel, judge_pairs, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use sequential::{Bounds, PlannedLoad, PlannedLook, bounds};
-pub use summary::{median, range, ratios_by_block};
+pub use summary::{median, median_deviation, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};
 pub use visits::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};
