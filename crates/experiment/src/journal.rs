@@ -90,7 +90,7 @@ pub fn resume_command(folder: &Path) -> String {
 #[derive(Debug)]
 pub struct OpenJournal {
     file: File,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     journal: Journal,
 }
 
@@ -114,8 +114,7 @@ impl OpenJournal {
         let file = appending().read(true).open(&path);
         let file = file.map_err(|error| io::Error::new(error.kind(), not_there(&path, &error)))?;
         let file = locked(file, &path)?;
-        let journal =
-            read(folder).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))?;
+        let journal = read(folder).map_err(io::Error::other)?;
         Ok(Self { file, folder: folder.to_owned(), journal })
     }
 
@@ -123,12 +122,6 @@ impl OpenJournal {
     #[must_use]
     pub const fn journal(&self) -> &Journal {
         &self.journal
-    }
-
-    /// The folder that it is in.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The folder, and everything that has been written down.
@@ -190,17 +183,16 @@ impl OpenJournal {
 /// The journal's file with the lock of its writer.
 fn locked(file: File, path: &Path) -> io::Result<File> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(io::Error::new(
-            io::ErrorKind::WouldBlock,
-            format!(
-                "{}: another wirebench is writing to it: wait for its end, or end it with Ctrl-C",
-                path.display()
-            ),
-        )),
+        Err(TryLockError::WouldBlock) => {
+            let text =
+                "another wirebench is writing to it: wait for its end, or end it with Ctrl-C";
+            Err(at(path, &io::Error::new(io::ErrorKind::WouldBlock, text)))
+        }
         // Some network file systems have no locks. Then other writers cannot be excluded.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
-        Err(TryLockError::Error(error)) => Err(at(path, &error)),
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            Err(at(path, &error))
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

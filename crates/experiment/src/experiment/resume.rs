@@ -93,7 +93,7 @@ impl ResumedExperiment {
                 }
             }
         }
-        match journal::environment(self.journal_file.folder()) {
+        match journal::environment(&self.journal_file.folder) {
             Ok(Some(was)) => changed::environment(&was, &prepared.environment, &mut differences),
             Ok(None) => differences.noted.push(format!(
                 "whether this is the same machine is not known: {ENVIRONMENT_FILE} is missing"
@@ -115,7 +115,7 @@ impl ResumedExperiment {
         let subjects = self.part_of_it(prepared.subjects());
         let torn = self.journal_file.cut_torn_line()?;
         observer.on(&Progress::Resumed {
-            folder: self.journal_file.folder(),
+            folder: &self.journal_file.folder,
             runs: self.journal().runs.len(),
             torn,
         });
