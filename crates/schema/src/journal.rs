@@ -100,6 +100,7 @@ pub struct Start {
     /// Seed of the order of runs and of payloads.
     pub seed: u64,
     /// The working directory; paths in the command may be relative to it.
+    #[serde(default)]
     pub folder: String,
     /// The procedure of the runs.
     #[serde(default)]
@@ -111,24 +112,30 @@ pub struct Start {
     /// Number of counted runs per cell; more with a precision, fewer with a budget.
     pub blocks: u32,
     /// Blocks before those, which do not count.
+    #[serde(default)]
     pub warmup_blocks: u32,
     /// The only block of those that was measured, from 1; absent if all were. Others are in results of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<u32>,
     /// Number of copies of each variant in a block.
+    #[serde(default = "one")]
     pub copies: u32,
     /// Number of baseline runs in a block. Two allow its check (A/A).
+    #[serde(default = "one")]
     pub baseline_copies: u32,
     /// A further condition for the end of the experiment, besides its blocks.
     #[serde(default)]
     pub goal: Goal,
     /// The scale of the suite.
+    #[serde(default)]
     pub scale: Scale,
     /// The published document that the suite repeats, if any.
     pub published: Option<Box<Published>>,
     /// The load generator.
+    #[serde(default)]
     pub generator: GeneratorVersion,
     /// Parts of the suite that are not carried out.
+    #[serde(default)]
     pub left_out: Vec<LeftOut>,
     /// The variants to be measured.
     pub variants: Vec<Described>,
@@ -163,6 +170,10 @@ impl Start {
         let has_cohorts = self.workloads.iter().any(Workload::has_slices);
         if has_cohorts { self.procedure.repetition() } else { Procedure::Whole.repetition() }
     }
+}
+
+const fn one() -> u32 {
+    1
 }
 
 /// The price of waking an idle CPU: how much more a request takes where CPUs sleep than where they are kept awake.
@@ -288,14 +299,17 @@ pub struct Run {
     /// The block, from 0. Warm-up blocks come first.
     pub block: u32,
     /// The group of instances within the block, from 0: instances of one group are alive together.
+    #[serde(default)]
     pub group: u32,
     /// Whether it counts.
+    #[serde(default)]
     pub counts: Counts,
     /// The position within the block, from 0.
     pub position: u32,
     /// The variant.
     pub variant: VariantId,
     /// Which of several copies of the same, from 0. The baseline's second one is the A/A run.
+    #[serde(default)]
     pub copy: u32,
     /// The workload's name.
     pub workload: String,

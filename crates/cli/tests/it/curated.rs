@@ -103,6 +103,7 @@ fn older(journal: &str) -> String {
     for row in figures["rows"].as_object_mut().unwrap().values_mut() {
         let row = row.as_object_mut().unwrap();
         row.retain(|key, _| !["measured", "name", "reason"].contains(&key.as_str()));
+        row.insert("artefact".to_owned(), Value::Null);
     }
     format!("{start}\n{runs}")
 }

@@ -27,6 +27,7 @@ pub struct Environment {
     /// The revision of the project's folder, with `-dirty` when it has changes.
     pub revision: Option<String>,
     /// The program that measured.
+    #[serde(default)]
     pub program: Program,
     /// The system's name on its network. A container has a random one.
     pub host: String,
@@ -61,8 +62,10 @@ pub struct Environment {
     /// The CPUs that the kernel's scheduler leaves alone (`isolcpus`).
     pub isolated_cpus: Option<Vec<u32>>,
     /// The CPUs of each NUMA node, of those that wirebench may use.
+    #[serde(default)]
     pub nodes: BTreeMap<u32, Vec<u32>>,
     /// The caches of the CPUs that wirebench may use, smallest level first.
+    #[serde(default)]
     pub caches: Vec<Cache>,
     /// The CPUs under each last-level cache, of those that wirebench may use.
     #[serde(default)]
@@ -70,6 +73,7 @@ pub struct Environment {
     /// The kernel's state of SMT: `on`, `off`, `notsupported` and others.
     pub smt: Option<String>,
     /// The frequency settings of the CPUs that wirebench may use.
+    #[serde(default)]
     pub frequency: Frequency,
     /// Whether the machine says that it runs under a hypervisor.
     pub virtualised: Option<bool>,
@@ -93,6 +97,7 @@ pub struct Environment {
     /// Swap space in use before the start.
     pub swap_used_bytes: Option<u64>,
     /// The resource limits of this process and its children.
+    #[serde(default)]
     pub limits: Limits,
     /// The limits of this process's control groups, if there are any.
     pub cgroup: Option<Cgroup>,
@@ -102,6 +107,7 @@ pub struct Environment {
     pub loopback_mtu_bytes: Option<u32>,
     /// Compilers, runtimes and build tools by the name of their program: the first line of what
     /// each says of its version. A program that is not there has no line.
+    #[serde(default)]
     pub tools: BTreeMap<String, String>,
     /// Runnable tasks of the whole machine over the last minute, before the start.
     pub load_average_1m: f64,
@@ -138,6 +144,23 @@ impl Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The form written by the first version of wirebench.
+    const EARLY: &str = r#"{ "wirebench": "0.1.0", "revision": null, "host": "x", "kernel": "6.1",
+        "architecture": "x86_64", "distribution": null, "cpu_model": "Model",
+        "cpus": [{ "cpu": 0, "core": 0, "package": 0 }], "cpus_online": 1, "memory_bytes": 1024,
+        "governor": "performance", "virtualised": false, "mitigations": {}, "sysctls": {},
+        "open_files": [1024, 4096], "load_average_1m": 0.5 }"#;
+
+    #[test]
+    fn a_file_of_the_first_version_is_read_without_its_missing_fields() {
+        let environment: Environment = serde_json::from_str(EARLY).unwrap();
+        assert_eq!((environment.cpus_online, environment.memory_bytes), (1, 1024));
+        assert_eq!((&environment.limits, &environment.cgroup), (&Limits::default(), &None));
+        assert_eq!((&environment.kernel_options, &environment.microcode), (&None, &None));
+        let text = serde_json::to_string(&environment).unwrap();
+        assert_eq!(serde_json::from_str::<Environment>(&text).unwrap(), environment);
+    }
 
     #[test]
     fn siblings_are_the_cpus_of_one_core_of_one_package() {

@@ -31,6 +31,7 @@ pub struct Cache {
 
 /// The frequency settings of the CPUs that wirebench may use: every value that one of them has.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 pub struct Frequency {
     /// The governors, for example `performance`. Empty if unknown.
     pub governors: BTreeSet<String>,

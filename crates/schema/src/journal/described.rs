@@ -46,6 +46,7 @@ pub struct Unavailable {
     /// A sentence with the next step, if there is one.
     pub reason: String,
     /// Whether it should have worked.
+    #[serde(default)]
     pub cause: Cause,
 }
 
@@ -72,6 +73,7 @@ pub struct Verified {
     /// Name and finding of each check that failed.
     pub failed: Vec<(String, String)>,
     /// Checks that failed as the entry declares, each with the declared reason and what was seen.
+    #[serde(default)]
     pub deviates: Vec<(String, String)>,
     /// Name and reason of each check that says nothing about this server.
     pub skipped: Vec<(String, String)>,

@@ -151,6 +151,7 @@ mod tests {
         },
         load::IdleMode,
     };
+    use expect_test::expect;
     use std::time::Duration;
 
     fn start() -> Start {
@@ -189,15 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_reads_back_as_it_was_written_except_for_a_line_that_was_cut_off() {
+    fn a_journal_reads_back_as_it_was_written() {
         let text = line(&Record::Start(start())) + &line(&unavailable());
-        for (text, unavailable) in [(text.as_str(), 1), (text.trim_end(), 0)] {
-            let read = Journal::parse(text).unwrap();
-            assert_eq!(
-                (read.start, read.unavailable.len(), read.end),
-                (start(), unavailable, None)
-            );
-        }
+        let journal = Journal::parse(&text).unwrap();
+        assert_eq!((journal.start, journal.unavailable.len(), journal.end), (start(), 1, None));
     }
 
     #[test]
@@ -245,49 +241,60 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_refused() {
+    fn a_line_that_was_cut_off_at_the_end_loses_only_itself() {
+        let text = line(&Record::Start(start())) + line(&unavailable()).trim_end();
+        assert_eq!(Journal::parse(&text).unwrap().unavailable.len(), 0);
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_named() {
+        let text = line(&Record::Start(start())) + "{\"record\":\"ru\n" + &line(&unavailable());
+        let message = Journal::parse(&text).unwrap_err().to_string();
+        expect!["line 2 of the journal is damaged: EOF while parsing a string at line 1 column 13"]
+            .assert_eq(&message);
+    }
+
+    #[test]
+    fn journals_that_were_put_together_are_refused() {
         let run = serde_json::json!({
-            "record": "run", "block": 0, "group": 0, "counts": "yes", "position": 0, "variant": "c/epoll", "copy": 0,
-            "workload": "a", "started": "", "workers": 1, "server_command": [], "generator_command": [],
+            "record": "run", "block": 0, "position": 0, "variant": "c/epoll", "workload": "a", "started": "",
+            "workers": 1, "server_command": [], "generator_command": [],
             "outcome": {"failed": {"reason": "", "server_stderr": ""}},
         });
         let (head, other) = (line(&Record::Start(start())), run.to_string().replace('0', "1"));
-        let runs = format!("{head}{run}\n{other}\n");
-        assert!(Journal::parse(&runs).is_ok());
-        let load = r#"{"record":"run","outcome":{"measured":{"load":{"format":1}}}}"#;
-        let no_start = "the journal does not begin with a `start` record";
-        let repeats = "remove it, or read each result by itself";
-        for (text, expected) in [
-            (String::new(), no_start.to_owned()),
-            (line(&unavailable()), no_start.to_owned()),
-            (
-                format!("{head}{{\"record\":\"ru\n{}", line(&unavailable())),
-                "line 2 of the journal is damaged: EOF while parsing a string at line 1 column 13".to_owned(),
-            ),
-            (
-                format!("{runs}{run}\n"),
-                format!("line 4 of the journal repeats line 2: {repeats}"),
-            ),
-            (format!("{runs}{head}"), format!("line 4 of the journal repeats line 1: {repeats}")),
-            (
-                format!("{head}{load}\n"),
-                "line 2 of the journal has a load's report of format 1, this wirebench reads format 4: use the \
-                 version that wrote it"
-                    .to_owned(),
-            ),
-            (
-                line(&Record::Start(Start { format: 99, ..start() })),
-                "the journal has format 99, this wirebench reads 2 to 3: use the version that wrote it"
-                    .to_owned(),
-            ),
-            // A head of another format need not have the fields of this one.
-            (
-                "{\"record\":\"start\",\"format\":1,\"suite\":\"quick\"}\n".to_owned(),
-                "the journal has format 1, this wirebench reads 2 to 3: use the version that wrote it"
-                    .to_owned(),
-            ),
-        ] {
-            assert_eq!(Journal::parse(&text).unwrap_err().to_string(), expected);
+        assert!(Journal::parse(&format!("{head}{run}\n{other}\n")).is_ok());
+        for text in
+            [format!("{head}{run}\n{other}\n{run}\n"), format!("{head}{run}\n{other}\n{head}")]
+        {
+            let message = Journal::parse(&text).unwrap_err().to_string();
+            let first = if text.ends_with(&head) { 1 } else { 2 };
+            let expected = format!(
+                "line 4 of the journal repeats line {first}: remove it, or read each result by itself"
+            );
+            assert_eq!(message, expected);
         }
+    }
+
+    #[test]
+    fn a_load_report_of_another_format_is_refused_as_such() {
+        let text = line(&Record::Start(start()))
+            + "{\"record\":\"run\",\"outcome\":{\"measured\":{\"load\":{\"format\":1}}}}\n";
+        let message = Journal::parse(&text).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "line 2 of the journal has a load's report of format 1, this wirebench reads format 4: \
+             use the version that wrote it"
+        );
+    }
+
+    #[test]
+    fn another_format_is_refused() {
+        let text = line(&Record::Start(Start { format: 99, ..start() }));
+        assert!(matches!(Journal::parse(&text), Err(JournalError::Format(99))));
+        // A head of another format need not have the fields of this one.
+        let older = "{\"record\":\"start\",\"format\":1,\"suite\":\"quick\"}\n";
+        assert!(matches!(Journal::parse(older), Err(JournalError::Format(1))));
+        assert!(matches!(Journal::parse(""), Err(JournalError::NoStart)));
+        assert!(matches!(Journal::parse(&line(&unavailable())), Err(JournalError::NoStart)));
     }
 }

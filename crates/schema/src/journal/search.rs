@@ -29,7 +29,7 @@ pub struct SearchSpec {
     pub highest: u64,
 }
 
-/// The result of a search. It is written after the last run.
+/// What a search has found. It is written after the last run.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct SearchResult {
     /// The highest rate that holds, in requests per second: at higher ones more than half of the

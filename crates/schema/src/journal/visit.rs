@@ -189,6 +189,7 @@ pub struct Instance {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Balance {
     /// In its visits, discards included.
+    #[serde(alias = "slices_ns")]
     pub visits_ns: u64,
     /// Between its visits, beyond what it may use at rest.
     pub between_ns: u64,

@@ -90,7 +90,7 @@ impl TryFrom<StoredRate> for Rate {
 
 /// The rate over the time of the window. The warm-up has the rate at which the window begins.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", from = "StoredCurve")]
 pub enum RateCurve {
     /// One rate all the time.
     Constant(Rate),
@@ -98,6 +98,27 @@ pub enum RateCurve {
     Ramp(Rate, Rate),
     /// One rate after the other, each for an equal part of the window.
     Steps(Vec<Rate>),
+}
+
+/// A curve in a file. Older versions had a constant of its own for fractions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum StoredCurve {
+    Constant(Rate),
+    Thousandths(u64),
+    Ramp(Rate, Rate),
+    Steps(Vec<Rate>),
+}
+
+impl From<StoredCurve> for RateCurve {
+    fn from(stored: StoredCurve) -> Self {
+        match stored {
+            StoredCurve::Constant(rate) => Self::Constant(rate),
+            StoredCurve::Thousandths(rate) => Self::Constant(Rate(rate)),
+            StoredCurve::Ramp(from, to) => Self::Ramp(from, to),
+            StoredCurve::Steps(rates) => Self::Steps(rates),
+        }
+    }
 }
 
 impl RateCurve {
@@ -152,9 +173,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_a_number_in_files() {
+    fn a_rate_is_a_number_in_files_and_a_fraction_of_older_files_is_read() {
         let read = |text: &str| serde_json::from_str::<RateCurve>(text).unwrap();
         let half = RateCurve::Constant("0.5".parse().unwrap());
+        assert_eq!(read(r#"{"thousandths":500}"#), half);
         assert_eq!(read(r#"{"constant":0.5}"#), half);
         assert_eq!(serde_json::to_string(&half).unwrap(), r#"{"constant":0.5}"#);
         assert_eq!(read(r#"{"constant":20000}"#), read(r#"{"constant":"20k"}"#));

@@ -263,6 +263,7 @@ pub struct LoadReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
     /// Correct replies over the window.
+    #[serde(alias = "requests_per_100ms")]
     pub reply_series: ReplySeries,
     /// Requests per second that the generator reaches with the same load on a server that does
     /// nothing but answer, if that was measured.

@@ -15,6 +15,7 @@ const LONGER: usize = 10;
 /// Correct replies over the window, over all threads. Steps are 100 ms long up to an hour; a longer
 /// window has steps of 1 s, 10 s and so on, so that a report stays small.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(from = "Written")]
 pub struct ReplySeries {
     /// Length of each step.
     pub step_ns: u64,
@@ -22,6 +23,25 @@ pub struct ReplySeries {
     pub replies: Vec<u64>,
     /// The longest time without any reply, found in pieces of 100 ms whatever the step.
     pub silence_ns_max: u64,
+}
+
+/// The form in reports: format 3 has a list of pieces.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Written {
+    Pieces(Vec<u64>),
+    Steps { step_ns: u64, replies: Vec<u64>, silence_ns_max: u64 },
+}
+
+impl From<Written> for ReplySeries {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Pieces(pieces) => Self::of_pieces(&pieces),
+            Written::Steps { step_ns, replies, silence_ns_max } => {
+                Self { step_ns, replies, silence_ns_max }
+            }
+        }
+    }
 }
 
 impl ReplySeries {
@@ -79,6 +99,7 @@ impl Default for ReplySeries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::LoadReport;
 
     const HOUR: usize = 36_000;
 
@@ -109,7 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn a_load_without_a_window_has_no_usual_piece() {
+    fn a_list_of_format_3_is_a_series() {
+        let old: ReplySeries = serde_json::from_str("[100,0,0,100]").unwrap();
+        assert_eq!(old, ReplySeries::of_pieces(&[100, 0, 0, 100]));
+        let text = serde_json::to_string(&old).unwrap();
+        let expected =
+            "{\"step_ns\":100000000,\"replies\":[100,0,0,100],\"silence_ns_max\":200000000}";
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<ReplySeries>(&text).unwrap(), old);
         assert_eq!(ReplySeries::default().usual_per_piece(), None);
+        // The same in a report, where it has another name.
+        let report = LoadReport { reply_series: old, ..LoadReport::default() };
+        let mut json = serde_json::to_value(&report).unwrap();
+        json.as_object_mut().unwrap().remove("reply_series");
+        json["requests_per_100ms"] = serde_json::json!([100, 0, 0, 100]);
+        assert_eq!(serde_json::from_value::<LoadReport>(json).unwrap(), report);
     }
 }

@@ -31,8 +31,7 @@ fn the_heaviest_reason_decides() {
 #[test]
 fn a_run_has_the_weight_of_its_reasons_and_without_figures_none() {
     let mut run: Run = serde_json::from_value(serde_json::json!({
-        "block": 0, "group": 0, "counts": "yes", "position": 0, "variant": "own/x", "copy": 0, "workload": "hello",
-        "started": "", "workers": 1,
+        "block": 0, "position": 0, "variant": "own/x", "workload": "hello", "started": "", "workers": 1,
         "server_command": [], "generator_command": [], "outcome": {"failed": {"reason": "", "server_stderr": ""}},
     }))
     .unwrap();

@@ -53,7 +53,8 @@ pub struct PublishedRow {
     /// Why the row is different or missing, or what is newer, in one clause.
     pub clause: Option<String>,
     /// Why its ratio differs from the published one, in one clause: what those figures show apart from the program's
-    /// speed, or what has changed since.
+    /// speed, or what has changed since. The key of older journals is `artefact`.
+    #[serde(alias = "artefact")]
     pub reason: Option<String>,
     /// The command, the figure or the line of source that shows it; without, it is a guess.
     pub measured: Option<String>,

@@ -138,6 +138,14 @@ fn a_conclusion_has_its_pairs_with_the_published_ratio() {
 }
 
 #[test]
+fn a_reason_of_an_older_journal_is_read() {
+    let row = r#"{"name": null, "state": "different", "published": null, "here": null, "clause": "one thread",
+                  "artefact": "a thread waits"}"#;
+    let row: PublishedRow = serde_json::from_str(row).unwrap();
+    assert_eq!(row.explanation(), "one thread; guess: a thread waits");
+}
+
+#[test]
 fn each_mistake_of_a_conclusion_is_answered_with_its_sentence() {
     let document = format!("{TABLE}{CONCLUSION}");
     let changes = [
