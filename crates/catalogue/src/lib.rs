@@ -7,7 +7,6 @@
 pub mod attempts;
 pub mod build;
 pub mod checkouts;
-pub mod conformance;
 pub mod discover;
 pub mod fetch_sources;
 pub mod fingerprint;

@@ -130,7 +130,6 @@ fn processes(environment: &Environment) -> Comment {
     fine(text).warning_if(!enough(most, ENOUGH_PROCESSES), means, remedy)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 CPUs")]
 fn quota(cgroup: &Cgroup, usable: usize) -> Comment {
     match cgroup.cpu_quota_cpus {
         None => fine("no control group limits CPU time"),

@@ -85,32 +85,27 @@ pub fn resume_command(folder: &Path) -> String {
     argv::display(&words.map(str::to_owned))
 }
 
-/// An open journal, locked by the kernel: no other process can open it for writing while it lives, and
-/// the lock of a writer that was killed is gone.
+/// A journal on disk and in memory, kept alike. The file is locked by the kernel: no other process can open it for
+/// writing while this lives, and the lock of a writer that was killed is gone.
 #[derive(Debug)]
-pub struct Writer {
+pub struct OpenJournal {
     file: File,
-    folder: PathBuf,
-    keeps_secrets: bool,
+    pub(crate) folder: PathBuf,
+    journal: Journal,
 }
 
-impl Writer {
-    /// Begins a journal in `folder`, which has none yet, with its head and further records.
-    pub fn begin(folder: &Path, start: Start, further: Vec<Record>) -> io::Result<(Self, Journal)> {
-        let mut writer = Self::create(folder)?;
-        writer.keeps_secrets = start.keeps_secrets();
-        let start = if writer.keeps_secrets { start } else { secrets::hidden(start)? };
-        let mut journal = Journal::new(start.clone());
-        for record in writer.write([vec![Record::Start(start)], further].concat())? {
-            journal.add(record);
-        }
-        Ok((writer, journal))
-    }
-
-    fn create(folder: &Path) -> io::Result<Self> {
+impl OpenJournal {
+    /// Begins a journal in `folder`, which has none yet. Its head and `further` records are written at once, so that a
+    /// journal that has one has the others.
+    pub fn begin(folder: &Path, start: Start, further: Vec<Record>) -> io::Result<Self> {
         let path = folder.join(JOURNAL_FILE);
         let file = OpenOptions::new().create_new(true).append(true).open(&path);
-        Self::locked(file.map_err(|error| at(&path, &error))?, folder)
+        let file = locked(file.map_err(|error| at(&path, &error))?, &path)?;
+        let start = if start.keeps_secrets() { start } else { secrets::hidden(start)? };
+        let journal = Journal::new(start.clone());
+        let mut begun = Self { file, folder: folder.to_owned(), journal };
+        begun.write_all([vec![Record::Start(start)], further].concat())?;
+        Ok(begun)
     }
 
     /// Opens the journal in `folder` to go on with it. It stays as it is until the first record.
@@ -118,26 +113,21 @@ impl Writer {
         let path = folder.join(JOURNAL_FILE);
         let file = appending().read(true).open(&path);
         let file = file.map_err(|error| io::Error::new(error.kind(), not_there(&path, &error)))?;
-        Self::locked(file, folder)
+        let file = locked(file, &path)?;
+        let journal = read(folder).map_err(io::Error::other)?;
+        Ok(Self { file, folder: folder.to_owned(), journal })
     }
 
-    fn locked(file: File, folder: &Path) -> io::Result<Self> {
-        let folder = folder.to_owned();
-        match file.try_lock() {
-            Ok(()) => Ok(Self { file, folder, keeps_secrets: false }),
-            Err(TryLockError::WouldBlock) => Err(io::Error::new(
-                io::ErrorKind::WouldBlock,
-                format!(
-                    "{}: another wirebench is writing to it: wait for its end, or end it with Ctrl-C",
-                    folder.join(JOURNAL_FILE).display()
-                ),
-            )),
-            // Some network file systems have no locks. Then other writers cannot be excluded.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-                Ok(Self { file, folder, keeps_secrets: false })
-            }
-            Err(TryLockError::Error(error)) => Err(at(&folder.join(JOURNAL_FILE), &error)),
-        }
+    /// Everything that has been written down.
+    #[must_use]
+    pub const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The folder, and everything that has been written down.
+    #[must_use]
+    pub fn close(self) -> (PathBuf, Journal) {
+        (self.folder, self.journal)
     }
 
     /// Takes a last line without its line end away, which was cut off while it was written, and
@@ -156,15 +146,15 @@ impl Writer {
         Ok(bytes.len() - whole)
     }
 
-    /// Keeps secrets if the journal that goes on does so.
-    pub fn go_on_like(&mut self, journal: &Journal) {
-        self.keeps_secrets = journal.start.keeps_secrets();
+    /// Writes a record down. It is on disk afterwards.
+    pub fn write(&mut self, record: Record) -> io::Result<()> {
+        self.write_all(vec![record])
     }
 
-    /// Appends records with a single write, and returns them without the secrets that a journal does not keep. The
-    /// error names the file, what is safe, and how the run goes on.
-    pub fn write(&mut self, mut records: Vec<Record>) -> io::Result<Vec<Record>> {
-        if !self.keeps_secrets {
+    /// Appends records with a single write, without the secrets that a journal does not keep: all of them are on disk
+    /// afterwards, or none. The error names the file, what is safe, and how the run goes on.
+    pub fn write_all(&mut self, mut records: Vec<Record>) -> io::Result<()> {
+        if !self.journal.start.keeps_secrets() {
             records = records.into_iter().map(secrets::hidden).collect::<Result<_, _>>()?;
         }
         let mut lines = Vec::new();
@@ -173,11 +163,13 @@ impl Writer {
             lines.push(b'\n');
         }
         let written = self.file.write_all(&lines).and_then(|()| self.file.sync_data());
-        written.map(|()| records).map_err(|error| {
+        written.map_err(|error| {
             let error = at(&self.folder.join(JOURNAL_FILE), &error);
             let safe = "everything before this one is kept there";
             self.goes_on_later(&io::Error::new(error.kind(), format!("{error}; {safe}")))
-        })
+        })?;
+        records.into_iter().for_each(|record| self.journal.add(record));
+        Ok(())
     }
 
     /// An error of writing, with what to do when there is room again.
@@ -185,6 +177,22 @@ impl Writer {
         let resume = resume_command(&self.folder);
         let next = "when it can be written again, continue with";
         io::Error::new(error.kind(), format!("{error}; {next}: {resume}"))
+    }
+}
+
+/// The journal's file with the lock of its writer.
+fn locked(file: File, path: &Path) -> io::Result<File> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let text =
+                "another wirebench is writing to it: wait for its end, or end it with Ctrl-C";
+            Err(at(path, &io::Error::new(io::ErrorKind::WouldBlock, text)))
+        }
+        // Some network file systems have no locks. Then other writers cannot be excluded.
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            Err(at(path, &error))
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

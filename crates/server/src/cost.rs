@@ -115,12 +115,8 @@ pub fn whole_cost(
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts are far below 2^53 and never negative"
-)]
 fn whole(count: f64) -> u64 {
+    // Counts are far below 2^53 and never negative.
     count.round() as u64
 }
 

@@ -56,7 +56,7 @@ pub use pairs::{PairLevel, judge_pairs, pair_levels};
 pub use ranks::{Better, Rank, rank_levels};
 pub use sequential::{Bounds, PlannedLoad, PlannedLook, bounds};
 pub use series::judge_series;
-pub use summary::{median, range, ratios_by_block};
+pub use summary::{median, median_deviation, range, ratios_by_block};
 pub use threshold::{Threshold, Trial};
 pub use two_way::{Contrast, TwoWay};
 pub use visits::{FEWEST_TRIMMED, InstanceValue, Trend, instance_values};

@@ -2,15 +2,13 @@
 //!
 //! Not in this file: anything that leaves a value out.
 
-use crate::summary::median;
+use crate::summary::{median, median_deviation};
 
 /// With fewer values none is an outlier: the median absolute deviation of so few is often a small
 /// fraction of the true one, so that ordinary values stand out.
 const MIN_VALUES: usize = 8;
 /// Beyond this modified z score a value is an outlier (Iglewicz & Hoaglin 1993).
 const MODIFIED_Z_LIMIT: f64 = 3.5;
-/// The median absolute deviation of normal noise, in standard deviations.
-const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 /// The mean absolute deviation of normal noise, in standard deviations: sqrt(2 / pi).
 const MEAN_DEVIATION: f64 = 0.797_884_560_802_865;
 
@@ -24,7 +22,7 @@ fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let Some(middle) = median(&finite) else { return vec![f64::INFINITY; values.len()] };
     let distances: Vec<f64> = finite.iter().map(|value| (value - middle).abs()).collect();
-    let by_median = median(&distances).unwrap_or(0.0) / MEDIAN_DEVIATION;
+    let by_median = median_deviation(&finite, middle);
     let by_mean = distances.iter().sum::<f64>() / distances.len() as f64 / MEAN_DEVIATION;
     let deviation = if by_median > 0.0 { by_median } else { by_mean };
     let score = |value: &f64| {

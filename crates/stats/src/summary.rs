@@ -18,6 +18,15 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// The standard deviation of normal noise with the same median of distances from `middle`, which outliers do not widen.
+#[must_use]
+pub fn median_deviation(values: &[f64], middle: f64) -> f64 {
+    /// The median of distances in noise with a standard deviation of one.
+    const NORMAL: f64 = 0.674_489_750_196_082;
+    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    median(&distances).unwrap_or(0.0) / NORMAL
+}
+
 /// The smallest and the largest value. None without values.
 #[must_use]
 pub fn range(values: &[f64]) -> Option<(f64, f64)> {

@@ -10,7 +10,7 @@
 //! visits are enough; what differs between programs is decided between cohorts, in `two_way`.
 
 use crate::simultaneous::student_critical;
-use crate::summary::median;
+use crate::summary::{median, median_deviation};
 
 /// The share of visits that are cut off at each end, rounded down.
 const TRIMMED: f64 = 0.2;
@@ -26,8 +26,6 @@ const ROUNDS: usize = 20;
 const TREND_ALPHA: f64 = 0.01;
 /// Visits farther from the middle than this many deviations are drawn in before a line is fitted.
 const DRAWN_IN: f64 = 3.0;
-/// The median absolute deviation of normal noise, in standard deviations.
-const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
 /// The combined value of an instance's visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,8 +148,7 @@ fn trend(centred: &[(f64, f64)]) -> Option<Trend> {
     }
     let values: Vec<f64> = centred.iter().map(|(_, value)| *value).collect();
     let middle = median(&values)?;
-    let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    let reach = DRAWN_IN * median(&distances)? / MEDIAN_DEVIATION;
+    let reach = DRAWN_IN * median_deviation(&values, middle);
     let drawn = |value: f64| match reach > 0.0 {
         true => value.clamp(middle - reach, middle + reach),
         false => value,

@@ -12,34 +12,45 @@ use simulation::states::{Dwell, Machine, THREE_STATES, TWO_STATES};
 use simulation::{at_most_five, percent_of, sweeps::Sweep};
 use wirebench_stats::Outcome;
 
-#[test]
-fn equal_rows_are_called_different_in_at_most_one_of_twenty_loads() {
-    const EXPERIMENTS: usize = 60;
-    let mut random = Rng::with_seed(41);
-    for shape in Shape::ALL {
-        for cohorts in [3, 4, 6, 10] {
-            for rows in [1, 8] {
-                let load = Load::of_equals(rows, cohorts, shape);
-                let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
-                let allowed = at_most_five(EXPERIMENTS);
-                assert!(wrong <= allowed, "{shape:?}, {rows} rows, {cohorts} cohorts: {wrong} %");
-            }
-        }
+/// Loads of a kind in which a verdict is wrong: at most one of twenty of each.
+fn assert_rare(
+    seed: u64,
+    experiments: usize,
+    loads: impl IntoIterator<Item = Load>,
+    mut is_wrong: impl FnMut(&Load, &mut Rng) -> bool,
+) {
+    let mut random = Rng::with_seed(seed);
+    for load in loads {
+        let wrong = percent_of(experiments, || is_wrong(&load, &mut random));
+        assert!(wrong <= at_most_five(experiments), "{load:?}: {wrong} %");
     }
 }
 
+/// Loads of every number of rows and cohorts with noise of every shape.
+fn equals(shapes: &[Shape], rows: &[usize], cohorts: &[usize]) -> Vec<Load> {
+    let of = |shape| {
+        cohorts
+            .iter()
+            .flat_map(move |it| rows.iter().map(move |rows| Load::of_equals(*rows, *it, shape)))
+    };
+    shapes.iter().copied().flat_map(of).collect()
+}
+
 #[test]
-fn rows_of_unequal_noise_do_not_differ_either() {
-    const EXPERIMENTS: usize = 60;
-    let mut random = Rng::with_seed(42);
+fn equal_rows_are_called_different_in_at_most_one_of_twenty_loads_whatever_their_noise() {
+    let any = |load: &Load, random: &mut Rng| load.any_different(0.0, 1, random) > 0.0;
+    assert_rare(41, 60, equals(&Shape::ALL, &[1, 8], &[3, 4, 6, 10]), any);
     let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
-    for loudness in [&[0.3, 1.0, 3.0, 10.0] as &[f64], &[10.0], one] {
-        for cohorts in [3, 4, 10] {
-            let load = Load { loudness, ..Load::of_equals(8, cohorts, Shape::Normal) };
-            let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
-            assert!(wrong <= at_most_five(EXPERIMENTS), "{loudness:?}, {cohorts}: {wrong} %");
-        }
-    }
+    let unequal =
+        [&[0.3, 1.0, 3.0, 10.0] as &[f64], &[10.0], one].into_iter().flat_map(|loudness| {
+            let loads = equals(&[Shape::Normal], &[8], &[3, 4, 10]).into_iter();
+            loads.map(move |load| Load { loudness, ..load })
+        });
+    assert_rare(42, 60, unequal, any);
+    let missing = Load { missing: 0.15, ..Load::of_equals(8, 4, Shape::Normal) };
+    assert_rare(43, 80, [missing], any);
+    let ranked = equals(&[Shape::Normal, Shape::HeavyTailed], &[8], &[4]);
+    assert_rare(47, 60, ranked, Load::ranks_distinguish);
 }
 
 #[test]
@@ -63,15 +74,6 @@ fn one_or_two_rows_noisier_than_the_baseline_differ_in_at_most_one_of_twenty_loa
 }
 
 #[test]
-fn missing_cells_make_no_difference() {
-    const EXPERIMENTS: usize = 80;
-    let mut random = Rng::with_seed(43);
-    let load = Load { missing: 0.15, ..Load::of_equals(8, 4, Shape::Normal) };
-    let wrong = load.any_different(0.0, EXPERIMENTS, &mut random);
-    assert!(wrong <= at_most_five(EXPERIMENTS), "{wrong} %");
-}
-
-#[test]
 fn four_cohorts_find_five_percent_among_eight_rows() {
     const EXPERIMENTS: usize = 100;
     let mut random = Rng::with_seed(44);
@@ -88,18 +90,12 @@ fn four_cohorts_find_five_percent_among_eight_rows() {
 
 #[test]
 fn a_row_at_the_margin_is_called_the_same_in_at_most_one_of_twenty_cases() {
-    const EXPERIMENTS: usize = 200;
-    let mut random = Rng::with_seed(45);
-    for shape in [Shape::Normal, Shape::HeavyTailed] {
-        for cohorts in [3, 4, 10] {
-            let load = Load { first_row: 1.03, ..Load::of_equals(8, cohorts, shape) };
-            let wrong = load.first_is(is_same, 0.03, EXPERIMENTS, &mut random);
-            let allowed = at_most_five(EXPERIMENTS);
-            assert!(wrong <= allowed, "{shape:?}, {cohorts} cohorts: {wrong} %");
-        }
-    }
+    let at_margin = equals(&[Shape::Normal, Shape::HeavyTailed], &[8], &[3, 4, 10]);
+    let at_margin = at_margin.into_iter().map(|load| Load { first_row: 1.03, ..load });
+    assert_rare(45, 200, at_margin, |load, random| load.first_is(is_same, 0.03, 1, random) > 0.0);
+    let mut random = Rng::with_seed(145);
     let equal = Load::of_equals(8, 6, Shape::Normal);
-    let same = equal.first_is(is_same, 0.03, EXPERIMENTS, &mut random);
+    let same = equal.first_is(is_same, 0.03, 200, &mut random);
     assert!(same >= 95.0, "{same} %");
 }
 
@@ -117,37 +113,20 @@ fn the_check_of_the_baseline_fails_in_one_of_a_hundred_loads_and_finds_ten_perce
 }
 
 #[test]
-fn equal_rows_share_all_ranks_in_nineteen_of_twenty_loads() {
-    const EXPERIMENTS: usize = 60;
-    let mut random = Rng::with_seed(47);
-    for shape in [Shape::Normal, Shape::HeavyTailed] {
-        let load = Load::of_equals(8, 4, shape);
-        let wrong = percent_of(EXPERIMENTS, || load.ranks_distinguish(&mut random));
-        assert!(wrong <= at_most_five(EXPERIMENTS), "{shape:?}: {wrong} %");
-    }
-}
-
-#[test]
 fn two_equal_programs_differ_in_at_most_one_of_twenty_comparisons() {
-    const EXPERIMENTS: usize = 200;
-    let mut random = Rng::with_seed(49);
-    for shape in Shape::ALL {
-        for (instances, cohorts) in [(2, 3), (2, 4), (2, 7), (1, 3), (1, 6), (1, 14)] {
+    let plans = [(2, [3, 4, 7]), (1, [3, 6, 14])];
+    for (instances, cohorts) in plans {
+        let loads = equals(&Shape::ALL, &[2], &cohorts).into_iter().flat_map(|load| {
             // Noise that is skewed and not that of the other side errs more often.
-            let unequal: &[f64] = match shape {
+            let unequal: &[f64] = match load.shape {
                 Shape::Normal | Shape::HeavyTailed => &[4.0],
                 Shape::Skewed | Shape::TwoModes => &[1.0],
             };
-            for loudness in [&[1.0], unequal] {
-                let load = Load { loudness, ..Load::of_equals(2, cohorts, shape) };
-                let mut judged = || load.judged_sides(instances, 0.0, &mut random).outcome;
-                let wrong = percent_of(EXPERIMENTS, || is_different(judged()));
-                let allowed = at_most_five(EXPERIMENTS);
-                let what =
-                    format!("{shape:?}, {instances} of each, {cohorts} cohorts, {loudness:?}");
-                assert!(wrong <= allowed, "{what}: {wrong} %");
-            }
-        }
+            [&[1.0], unequal].map(|loudness| Load { loudness, ..load })
+        });
+        assert_rare(49, 200, loads, |load, random| {
+            is_different(load.judged_sides(instances, 0.0, random).outcome)
+        });
     }
 }
 
@@ -176,33 +155,17 @@ fn two_cohorts_never_say_anything() {
 }
 
 #[test]
-fn equal_results_of_two_times_differ_in_at_most_one_of_twenty_suites() {
-    const EXPERIMENTS: usize = 60;
-    let mut random = Rng::with_seed(49);
-    for shape in Shape::ALL {
-        for cohorts in [3, 4, 10] {
-            for rows in [1, 8] {
-                for basis in Basis::ALL {
-                    let load = Load::of_equals(rows, cohorts, shape);
-                    let wrong = load.any_changed(&load, basis, EXPERIMENTS, &mut random);
-                    let allowed = at_most_five(EXPERIMENTS);
-                    assert!(wrong <= allowed, "{shape:?}, {rows}, {cohorts}, {basis:?}: {wrong} %");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn results_of_unequal_noise_and_size_do_not_differ_either() {
-    const EXPERIMENTS: usize = 100;
-    let mut random = Rng::with_seed(51);
-    let loud = Load { loudness: &[5.0], ..Load::of_equals(8, 3, Shape::Normal) };
-    let quiet = Load::of_equals(8, 10, Shape::Normal);
+fn equal_results_of_two_times_differ_in_at_most_one_of_twenty_suites_whatever_their_noise() {
     for basis in Basis::ALL {
-        for (old, new) in [(&loud, &quiet), (&quiet, &loud)] {
-            let wrong = new.any_changed(old, basis, EXPERIMENTS, &mut random);
-            assert!(wrong <= at_most_five(EXPERIMENTS), "{basis:?}: {wrong} %");
+        assert_rare(49, 60, equals(&Shape::ALL, &[1, 8], &[3, 4, 10]), |load, random| {
+            load.any_changed(load, basis, 1, random) > 0.0
+        });
+        let loud = Load { loudness: &[5.0], ..Load::of_equals(8, 3, Shape::Normal) };
+        let quiet = Load::of_equals(8, 10, Shape::Normal);
+        for (old, new) in [(loud, quiet), (quiet, loud)] {
+            assert_rare(51, 100, [new], |load, random| {
+                load.any_changed(&old, basis, 1, random) > 0.0
+            });
         }
     }
 }

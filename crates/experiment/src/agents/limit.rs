@@ -104,7 +104,6 @@ impl WaitLimit {
 }
 
 /// An error if, at the pace so far, the count would take too long.
-#[allow(clippy::cast_precision_loss, reason = "counts of a load are far below 2^53")]
 fn too_slow(wanted: u64, ended: u64, passed: Duration) -> Result<(), String> {
     let share = ended as f64 / wanted.max(1) as f64;
     let expected = passed.as_secs_f64() / share.max(f64::MIN_POSITIVE);

@@ -7,7 +7,7 @@ use wirebench_schema::{
     agent::VisitPiece,
     journal::{Visit, logarithms_by_round},
 };
-use wirebench_stats::{instance_values, median};
+use wirebench_stats::{instance_values, median, median_deviation};
 
 /// A difference below this share is none.
 const TOLERANCE: f64 = 0.05;
@@ -18,8 +18,6 @@ const STANDARD_ERRORS: f64 = 4.0;
 const FEWEST: usize = 5;
 /// Fewer instances do not show what the machine did.
 const FEWEST_INSTANCES: usize = 3;
-/// The median absolute deviation of normal noise, in standard deviations.
-const MEDIAN_DEVIATION: f64 = 0.674_489_750_196_082;
 
 /// CPU time per request at the end of a long visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +65,7 @@ pub(super) fn differing(instances: &[Compared]) -> Vec<Option<f64>> {
     let Some(machine) = median(&known).filter(|_| known.len() >= FEWEST_INSTANCES) else {
         return vec![None; instances.len()];
     };
-    let distances: Vec<f64> = known.iter().map(|value| (value - machine).abs()).collect();
-    let scatter = median(&distances).unwrap_or(0.0) / MEDIAN_DEVIATION;
+    let scatter = median_deviation(&known, machine);
     let named = |(value, error): (f64, f64)| {
         let own = value - machine;
         let allowed = TOLERANCE.ln_1p().max(STANDARD_ERRORS * error.max(scatter));

@@ -226,12 +226,8 @@ fn clocks(visit: &Visit, load: &LoadReport) -> VisitClocks {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count is far below 2^53, and no share is negative"
-)]
 pub(super) fn share_of(count: u64, share: f64) -> u64 {
+    // A count is far below 2^53, and no share is negative.
     (count as f64 * share).round() as u64
 }
 

@@ -6,7 +6,7 @@ use std::{
     io,
     sync::{Mutex, PoisonError, atomic::Ordering},
 };
-use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
+use wirebench_catalogue::subject::Subject;
 use wirebench_schema::{
     id::VariantId,
     journal::{Record, Verified},
@@ -15,10 +15,10 @@ use wirebench_schema::{
     verification::{SAME_REPLIES, Verification},
 };
 use wirebench_server::{launch::Launcher, parallel};
-use wirebench_verify::{Asked, Checked, Extent, Verdict};
+use wirebench_verify::{Asked, Checked, Extent, Verdict, verify};
 
-use super::{Execution, Observer, Progress, Stage, open_journal::OpenJournal};
-use crate::plan;
+use super::{Execution, Observer, Progress, Stage};
+use crate::{journal::OpenJournal, plan};
 
 /// How many servers are checked at the same time: a check waits more than it works. Of services with a rate it is one,
 /// because several names may be those of one service.
@@ -49,7 +49,7 @@ impl Execution<'_> {
         let check = |(subject, scenario)| {
             let is_stopped = || stage.stop.load(Ordering::Relaxed);
             // A check that was cut off says nothing.
-            let verified = (!is_stopped()).then(|| verify(&stage, subject, scenario));
+            let verified = (!is_stopped()).then(|| verify_on(&stage, subject, scenario));
             let Some(verified) = verified.filter(|_| !is_stopped()) else { return Ok(None) };
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             let (execution, left) = &mut *state;
@@ -65,7 +65,7 @@ impl Execution<'_> {
             parallel::map(pending, jobs(stage.subjects), check).into_iter().collect();
         for (subject, scenario, first) in checked?.into_iter().flatten() {
             self.observer.on(&Progress::VerifyingAgain(&first));
-            let second = verify(&stage, subject, scenario);
+            let second = verify_on(&stage, subject, scenario);
             if stage.stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -123,7 +123,7 @@ fn pending<'a>(stage: &Stage<'a>, journal_file: &OpenJournal) -> Vec<(&'a Subjec
     subjects.iter().flat_map(of).filter(is_new).collect()
 }
 
-fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified {
+fn verify_on(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified {
     let Stage { experiment, stop, .. } = *stage;
     // Several share the machine, so that none is bound to the CPUs of a measured server.
     let launcher = Launcher { cpus: None, ..experiment.settings.launcher.clone() };
@@ -134,7 +134,9 @@ fn verify(stage: &Stage<'_>, subject: &Subject, scenario: Scenario) -> Verified 
     let replies = RefCell::default();
     let (workloads, extent) = (&experiment.suite.workloads[..], Extent::Measured);
     let asked = Asked { workloads, extent, replies: &replies };
-    let checks = verify_subject(&launcher, subject, scenario, workers, &asked, stop, &mut |_| {});
+    let request = subject.request(scenario, workers);
+    let declared = subject.declared_mechanism();
+    let checks = verify(&launcher, &request, (declared, &asked), stop, &mut |_| {});
     Verified { replies: replies.take(), ..summarise(&subject.variant.id, scenario, &checks) }
 }
 

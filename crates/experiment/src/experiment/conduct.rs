@@ -16,9 +16,13 @@ use wirebench_schema::{
 
 use super::{
     Execution, Experiment, Observer, Prepared, Progress, Stage, blocks::Blocks, loads::Loads,
-    open_journal::OpenJournal, pace::Pace, parts, rates, start,
+    pace::Pace, parts, rates, start,
 };
-use crate::{cohort::KnownServers, journal, plan};
+use crate::{
+    cohort::KnownServers,
+    journal::{self, OpenJournal},
+    plan,
+};
 
 pub use crate::journal::ENVIRONMENT_FILE;
 
@@ -98,7 +102,8 @@ pub(super) fn begin(
         parts::known_rates(experiment, prepared, &start).map_err(ExperimentError::OtherParts)?;
     let folder = journal::new_run_folder(&experiment.project.results, &experiment.suite.name)?;
     write_environment(&prepared.environment, &folder)?;
-    let mut journal_file = OpenJournal::begin(&folder, start, &prepared.unavailable)?;
+    let unavailable = prepared.unavailable.iter().cloned().map(Record::Unavailable);
+    let mut journal_file = OpenJournal::begin(&folder, start, unavailable.collect())?;
     journal_file.write_all(rates.into_iter().map(Record::Rate).collect())?;
     observer.on(&Progress::Started { folder: &folder });
     Ok(journal_file)

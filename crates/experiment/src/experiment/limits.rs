@@ -88,10 +88,38 @@ mod tests {
     }
 
     #[test]
-    fn without_a_goal_the_planned_blocks_are_made() {
-        let limits = limits(3, None, None);
-        let ends = [0, 1, 2, 3].map(|blocks| limits.end(&done(blocks, 999, Some(0.0))));
-        assert_eq!(ends, [None, None, None, Some(EndReason::Complete)]);
+    fn an_experiment_ends_when_its_blocks_its_precision_or_its_budget_says_so() {
+        use EndReason::{Budget, Complete, Precise};
+        let budget = limits(10, None, Some(35));
+        let least = Limits { least: 3, ..limits(9, None, Some(1)) };
+        let precise = limits(6, Some(0.01), None);
+        let both = limits(6, Some(0.01), Some(100));
+        let (planned, most) = (limits(3, None, None), MOST_BLOCKS_FOR_PRECISION);
+        for (what, limits, done, expected) in [
+            ("none of the planned", planned, done(0, 999, Some(0.0)), None),
+            ("not all of the planned", planned, done(2, 999, Some(0.0)), None),
+            ("all of the planned", planned, done(3, 999, Some(0.0)), Some(Complete)),
+            ("the first is made whatever the budget", budget, done(0, 1000, None), None),
+            ("room for one more", budget, done(2, 25, None), None),
+            ("no room for one more", budget, done(2, 26, None), Some(Budget)),
+            ("no room and all of them", budget, done(10, 26, None), Some(Complete)),
+            ("the least whatever the budget", least, done(0, 999, None), None),
+            ("nearly the least", least, done(2, 999, None), None),
+            ("the least", least, done(3, 999, None), Some(Budget)),
+            ("fewer asked for", Limits { blocks: 2, ..least }, done(2, 0, None), Some(Complete)),
+            ("narrow by chance before the planned", precise, done(4, 0, Some(0.001)), None),
+            ("narrow in the middle of a pair", precise, done(7, 0, Some(0.001)), None),
+            ("too wide", precise, done(6, 0, Some(0.02)), None),
+            ("of unknown width", precise, done(6, 0, None), None),
+            ("narrow", precise, done(8, 0, Some(0.01)), Some(Precise)),
+            ("too wide for too long", precise, done(most, 0, Some(0.02)), Some(Complete)),
+            ("room for a pair", both, done(6, 80, Some(0.02)), None),
+            ("no room for a pair", both, done(6, 81, Some(0.02)), Some(Budget)),
+            ("room for the second of a pair", both, done(7, 90, Some(0.02)), None),
+            ("narrow at the end", both, done(8, 99, Some(0.01)), Some(Precise)),
+        ] {
+            assert_eq!(limits.end(&done), expected, "{what}");
+        }
     }
 
     #[test]
@@ -108,47 +136,5 @@ mod tests {
         assert_eq!(ends(limits(1, None, None), 1, Some(0)), Some(EndReason::Complete));
         let budget = limits(4, None, Some(20));
         assert_eq!(ends(budget, 4, Some(2)), Some(EndReason::Budget));
-    }
-
-    #[test]
-    fn a_budget_ends_before_the_block_that_would_exceed_it_but_not_before_the_first() {
-        let limits = limits(10, None, Some(35));
-        assert_eq!(limits.end(&done(0, 1000, None)), None);
-        assert_eq!(limits.end(&done(2, 25, None)), None);
-        assert_eq!(limits.end(&done(2, 26, None)), Some(EndReason::Budget));
-        assert_eq!(limits.end(&done(10, 26, None)), Some(EndReason::Complete));
-    }
-
-    #[test]
-    fn the_least_blocks_are_made_whatever_the_budget() {
-        let limits = Limits { least: 3, ..limits(9, None, Some(1)) };
-        let ends = [0, 2, 3].map(|blocks| limits.end(&done(blocks, 999, None)));
-        assert_eq!(ends, [None, None, Some(EndReason::Budget)]);
-        // Fewer were asked for.
-        let two = Limits { blocks: 2, ..limits };
-        assert_eq!(two.end(&done(2, 0, None)), Some(EndReason::Complete));
-    }
-
-    #[test]
-    fn a_precision_adds_whole_pairs_until_it_is_reached() {
-        let limits = limits(6, Some(0.01), None);
-        // Narrow by chance before the least number of blocks, and in the middle of a pair.
-        assert_eq!(limits.end(&done(4, 0, Some(0.001))), None);
-        assert_eq!(limits.end(&done(7, 0, Some(0.001))), None);
-        assert_eq!(limits.end(&done(6, 0, Some(0.02))), None);
-        assert_eq!(limits.end(&done(6, 0, None)), None);
-        assert_eq!(limits.end(&done(8, 0, Some(0.01))), Some(EndReason::Precise));
-        let most = done(MOST_BLOCKS_FOR_PRECISION, 0, Some(0.02));
-        assert_eq!(limits.end(&most), Some(EndReason::Complete));
-    }
-
-    #[test]
-    fn beyond_the_planned_blocks_the_budget_must_have_room_for_a_whole_pair() {
-        let limits = limits(6, Some(0.01), Some(100));
-        assert_eq!(limits.end(&done(6, 80, Some(0.02))), None);
-        assert_eq!(limits.end(&done(6, 81, Some(0.02))), Some(EndReason::Budget));
-        // The second of a pair that has begun needs room for itself alone.
-        assert_eq!(limits.end(&done(7, 90, Some(0.02))), None);
-        assert_eq!(limits.end(&done(8, 99, Some(0.01))), Some(EndReason::Precise));
     }
 }

@@ -37,8 +37,6 @@ pub use conduct::{ENVIRONMENT_FILE, ExperimentError, Finished, conduct, write_en
 pub use forecast::Forecast;
 pub use limits::MOST_BLOCKS_FOR_PRECISION;
 pub use needs::{Needs, generator_threads};
-pub(crate) use open_journal::OpenJournal as StartedExperiment;
-use open_journal::OpenJournal;
 pub use parts::{ExperimentPart, between_parts, results_in};
 pub use prepare::{Prepared, prepare};
 pub use resume::{Differences, ResumedExperiment};
@@ -56,7 +54,7 @@ use wirebench_schema::{
 };
 use wirebench_server::perf::Perf;
 
-use crate::{measure::RunSettings, plan, why};
+use crate::{journal::OpenJournal, measure::RunSettings, plan, why};
 
 /// Statistics on the ratios of a journal, which this crate does not make.
 pub struct Knowledge {

@@ -13,9 +13,9 @@ use wirebench_schema::{
 
 use super::{
     ENVIRONMENT_FILE, Experiment, ExperimentError, Finished, Observer, Prepared, Progress, Stage,
-    changed, conduct, open_journal::OpenJournal, start,
+    changed, conduct, start,
 };
-use crate::journal;
+use crate::journal::{self, OpenJournal};
 
 /// A journal to continue. No other process can write to it while this lives.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Differences {
 impl ResumedExperiment {
     /// Opens the journal in `folder`. It stays as it is.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        OpenJournal::open(folder).map(|journal_file| Self { journal_file })
+        OpenJournal::reopen(folder).map(|journal_file| Self { journal_file })
     }
 
     /// Everything that has been written down.
@@ -93,7 +93,7 @@ impl ResumedExperiment {
                 }
             }
         }
-        match journal::environment(self.journal_file.folder()) {
+        match journal::environment(&self.journal_file.folder) {
             Ok(Some(was)) => changed::environment(&was, &prepared.environment, &mut differences),
             Ok(None) => differences.noted.push(format!(
                 "whether this is the same machine is not known: {ENVIRONMENT_FILE} is missing"
@@ -115,7 +115,7 @@ impl ResumedExperiment {
         let subjects = self.part_of_it(prepared.subjects());
         let torn = self.journal_file.cut_torn_line()?;
         observer.on(&Progress::Resumed {
-            folder: self.journal_file.folder(),
+            folder: &self.journal_file.folder,
             runs: self.journal().runs.len(),
             torn,
         });

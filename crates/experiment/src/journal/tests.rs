@@ -1,7 +1,15 @@
 //! Writers and readers of journals in temporary folders.
 
 use super::*;
-use wirebench_schema::journal::{End, EndReason};
+use wirebench_schema::journal::{End, EndReason, JOURNAL_FORMAT};
+
+fn head() -> Start {
+    Start { format: JOURNAL_FORMAT, ..Start::default() }
+}
+
+fn end() -> Record {
+    Record::End(End { ended: now(), reason: EndReason::Complete })
+}
 
 #[test]
 fn an_archive_reads_like_the_journal_and_a_damaged_one_says_so() {
@@ -24,22 +32,20 @@ fn an_archive_reads_like_the_journal_and_a_damaged_one_says_so() {
 #[test]
 fn a_record_is_in_the_file_as_soon_as_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(folder.path()).unwrap();
-    let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-    writer.write(vec![record.clone()]).unwrap();
-    writer.write(vec![record.clone()]).unwrap();
-    let text = fs::read_to_string(folder.path().join(JOURNAL_FILE)).unwrap();
-    assert_eq!(text.lines().count(), 2);
-    assert_eq!(serde_json::from_str::<Record>(text.lines().next().unwrap()).unwrap(), record);
-    assert!(Writer::create(folder.path()).is_err(), "an existing journal is never touched");
+    let mut begun = OpenJournal::begin(folder.path(), head(), Vec::new()).unwrap();
+    begun.write(end()).unwrap();
+    assert_eq!(read(folder.path()).unwrap(), *begun.journal());
+    assert!(begun.journal().end.is_some());
+    let again = OpenJournal::begin(folder.path(), head(), Vec::new());
+    assert!(again.is_err(), "an existing journal is never touched");
 }
 
 #[test]
 fn a_full_disk_is_an_error_that_says_what_is_safe() {
     let file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-    let mut writer = Writer { file, folder: PathBuf::from("/my results/x"), keeps_secrets: false };
-    let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-    let message = writer.write(vec![record.clone()]).unwrap_err().to_string();
+    let (folder, journal) = (PathBuf::from("/my results/x"), Journal::default());
+    let mut open = OpenJournal { file, folder, journal };
+    let message = open.write(end()).unwrap_err().to_string();
     assert_eq!(
         message,
         "/my results/x/runs.jsonl: No space left on device (os error 28); everything before \
@@ -51,17 +57,16 @@ fn a_full_disk_is_an_error_that_says_what_is_safe() {
 #[test]
 fn a_line_that_was_cut_off_is_put_aside_and_the_journal_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let record = Record::End(End { ended: now(), reason: EndReason::Complete });
-    Writer::create(folder.path()).unwrap().write(vec![record.clone()]).unwrap();
+    drop(OpenJournal::begin(folder.path(), head(), Vec::new()).unwrap());
     let path = folder.path().join(JOURNAL_FILE);
     let whole = fs::read(&path).unwrap();
     // The first byte of a character that has two.
     fs::write(&path, [&whole, &b"{\"record\":\"\xc3"[..]].concat()).unwrap();
-    let mut writer = Writer::reopen(folder.path()).unwrap();
-    assert_eq!((writer.cut_torn_line().unwrap(), fs::read(&path).unwrap()), (12, whole));
-    assert_eq!(writer.cut_torn_line().unwrap(), 0);
-    writer.write(vec![record.clone()]).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
+    let mut open = OpenJournal::reopen(folder.path()).unwrap();
+    assert_eq!((open.cut_torn_line().unwrap(), fs::read(&path).unwrap()), (12, whole));
+    assert_eq!(open.cut_torn_line().unwrap(), 0);
+    open.write(end()).unwrap();
+    assert_eq!(read(folder.path()).unwrap(), *open.journal());
     let torn = fs::read(folder.path().join(TORN_FILE)).unwrap();
     assert_eq!(torn, b"{\"record\":\"\xc3\n");
 }
@@ -69,36 +74,37 @@ fn a_line_that_was_cut_off_is_put_aside_and_the_journal_goes_on() {
 #[test]
 fn a_line_that_cannot_be_put_aside_stays_and_the_next_step_is_shown() {
     let folder = tempfile::tempdir().unwrap();
-    drop(Writer::create(folder.path()).unwrap());
+    drop(OpenJournal::begin(folder.path(), head(), Vec::new()).unwrap());
     let path = folder.path().join(JOURNAL_FILE);
-    fs::write(&path, "{\"record\":").unwrap();
+    let torn = fs::read_to_string(&path).unwrap() + "{\"record\":";
+    fs::write(&path, &torn).unwrap();
     let target = folder.path().join("target");
     std::os::unix::fs::symlink(&target, folder.path().join(TORN_FILE)).unwrap();
-    let mut writer = Writer::reopen(folder.path()).unwrap();
-    let message = writer.cut_torn_line().unwrap_err().to_string();
+    let mut open = OpenJournal::reopen(folder.path()).unwrap();
+    let message = open.cut_torn_line().unwrap_err().to_string();
     let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
     assert_eq!(
         message,
         "FOLDER/runs.jsonl.torn: Too many levels of symbolic links (os error 40); when it can be \
          written again, continue with: wirebench run --resume FOLDER"
     );
-    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"record\":");
+    assert_eq!(fs::read_to_string(&path).unwrap(), torn);
     assert!(!target.exists(), "a planted link is not followed");
 }
 
 #[test]
 fn a_journal_has_one_writer_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = Writer::create(folder.path()).unwrap();
-    let message = Writer::reopen(folder.path()).unwrap_err().to_string();
+    let open = OpenJournal::begin(folder.path(), head(), Vec::new()).unwrap();
+    let message = OpenJournal::reopen(folder.path()).unwrap_err().to_string();
     let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
     assert_eq!(
         message,
         "FOLDER/runs.jsonl: another wirebench is writing to it: wait for its end, or end it \
          with Ctrl-C"
     );
-    drop(writer);
-    assert!(Writer::reopen(folder.path()).is_ok());
+    drop(open);
+    assert!(OpenJournal::reopen(folder.path()).is_ok());
 }
 
 #[test]

@@ -78,11 +78,7 @@ impl Attempt<'_> {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a time is far below 2^53 ns and never negative"
-)]
 fn share(all_ns: u64, part: u64, whole: u64) -> u64 {
+    // A time is far below 2^53 ns and never negative.
     (all_ns as f64 * part as f64 / whole.max(1) as f64) as u64
 }

@@ -1,8 +1,8 @@
 //! Real reports of the real programs, and what they are asked for.
 
-use super::*;
-use expect_test::expect_file;
-use wirebench_schema::{load::ErrorCounts, suite::Suite};
+use super::{parse::ToolFigures, *};
+use expect_test::{expect, expect_file};
+use wirebench_schema::suite::Suite;
 
 const WRK: &str = include_str!("outputs/wrk.txt");
 const WRK_ERRORS: &str = include_str!("outputs/wrk_errors.txt");
@@ -20,28 +20,64 @@ const H2LOAD_SILENT: &str = include_str!("outputs/h2load_silent.txt");
 
 const EVERY: [Generator; 3] = [Generator::Wrk, Generator::Hey, Generator::H2load];
 
-fn near(value: Option<f64>, expected: f64) -> bool {
-    value.is_some_and(|value| (value - expected).abs() < 1e-3 * expected)
-}
-
 #[test]
-fn the_report_of_wrk_is_understood() {
-    let told = parse(Generator::Wrk, WRK).unwrap();
-    assert_eq!((told.requests, told.errors.total()), (67816, 0));
-    assert!(near(Some(told.window_ns as f64), 1.000_26e9), "{told:?}");
-    let latency = told.latency;
-    assert!(near(latency.latency_ns_mean, 317_800.0) && near(latency.latency_ns_max, 10.15e6));
-    assert!(near(latency.latency_ns_p50, 70_000.0) && near(latency.latency_ns_p99, 4.36e6));
-    assert_eq!((latency.latency_ns_p95, latency.latency_ns_min), (None, None));
-}
-
-#[test]
-fn the_report_of_hey_is_understood() {
-    let told = parse(Generator::Hey, HEY).unwrap();
-    assert_eq!((told.requests, told.errors.total(), told.window_ns), (2000, 0, 100_000_000));
-    let latency = told.latency;
-    assert!(near(latency.latency_ns_p50, 200_000.0) && near(latency.latency_ns_p99, 6.4e6));
-    assert!(near(latency.latency_ns_mean, 400_000.0) && near(latency.latency_ns_max, 21.6e6));
+fn reports_are_understood_and_failures_and_late_replies_are_no_requests() {
+    let outputs = [
+        ("wrk", Generator::Wrk, WRK),
+        ("wrk with failures", Generator::Wrk, WRK_ERRORS),
+        // The window is that of all replies.
+        ("wrk with late replies", Generator::Wrk, WRK_LATE),
+        ("wrk without replies", Generator::Wrk, WRK_SILENT),
+        ("hey", Generator::Hey, HEY),
+        ("hey with failures", Generator::Hey, HEY_ERRORS),
+        ("h2load", Generator::H2load, H2LOAD),
+        ("h2load for a time", Generator::H2load, H2LOAD_TIME),
+        ("h2load with failures", Generator::H2load, H2LOAD_ERRORS),
+        ("h2load without replies", Generator::H2load, H2LOAD_SILENT),
+        // A server that answered nothing is no fault of the report.
+        ("h2load without anything", Generator::H2load, H2LOAD_NOTHING),
+    ];
+    let mut text = String::new();
+    for (name, generator, output) in outputs {
+        let ToolFigures { requests, window_ns, errors, latency } =
+            parse(generator, output).unwrap();
+        let kinds = errors.kinds().into_iter().filter(|(_, count)| *count > 0);
+        let kinds: String =
+            kinds.map(|(kind, count)| format!(", {count} {}", kind.name())).collect();
+        text += &format!("{name}: {requests} in {window_ns} ns{kinds}\n");
+        let latency = serde_json::to_value(latency).unwrap();
+        text += "  us:";
+        for (name, value) in latency.as_object().unwrap() {
+            let us = value.as_f64().map(|ns| format!(" {} {}", &name[11..], ns / 1000.0));
+            text += &us.unwrap_or_default();
+        }
+        text += "\n";
+    }
+    expect![[r#"
+        wrk: 67816 in 1000259003 ns
+          us: max 10150 mean 317.8 p50 70 p75 80 p90 737 p99 4360
+        wrk with failures: 80 in 1001267427 ns, 78 status, 80 socket
+          us: max 63900 mean 24250 p50 26000 p75 43860 p90 47060 p99 60100
+        wrk with late replies: 24 in 3010348071 ns, 8 timeout
+          us: max 58240 mean 51290 p50 50270 p75 50330 p90 54710 p99 58240
+        wrk without replies: 0 in 1020000000 ns
+          us: max 0 mean 0 p50 0 p75 0 p90 0 p99 0
+        hey: 2000 in 100000000 ns
+          us: max 21600 mean 400 min 0 p50 200 p75 300 p90 300 p95 500 p99 6400
+        hey with failures: 95 in 1344300000 ns, 94 status, 11 socket
+          us: max 104400 mean 26000 min 100 p50 42100 p75 44000 p90 47400 p95 50400 p99 104400
+        h2load: 2000 in 41754995 ns
+          us: max 4600 mean 162 min 49
+        h2load for a time: 53813 in 1000000000 ns
+          us: max 16210 mean 148 min 23
+        h2load with failures: 3 in 143266475 ns, 4 status, 193 socket
+          us: max 48150 mean 27810 min 3130
+        h2load without replies: 0 in 1000000000 ns, 2 timeout, 2 socket
+          us: max 0 mean 0 min 0
+        h2load without anything: 0 in 1000000000 ns
+          us: max 0 mean 0 min 0
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
@@ -64,46 +100,6 @@ fn replies_that_hey_does_not_list_are_counted_by_its_rate() {
     assert_eq!(told.errors.socket, 100_000);
     assert!(told.requests.abs_diff(825_000) < 10, "{told:?}");
     assert!(told.errors.status.abs_diff(275_000) < 10, "{told:?}");
-}
-
-#[test]
-fn the_report_of_h2load_is_understood() {
-    let told = parse(Generator::H2load, H2LOAD).unwrap();
-    assert_eq!((told.requests, told.errors.total()), (2000, 0));
-    assert!(near(Some(told.window_ns as f64), 41.755e6), "{told:?}");
-    let latency = told.latency;
-    assert!(near(latency.latency_ns_mean, 162_000.0) && near(latency.latency_ns_max, 4.6e6));
-    assert_eq!(latency.latency_ns_p50, None);
-    let timed = parse(Generator::H2load, H2LOAD_TIME).unwrap();
-    assert_eq!((timed.requests, timed.window_ns), (53813, 1_000_000_000));
-}
-
-#[test]
-fn failures_are_counted_by_kind_and_are_no_requests() {
-    let errors = |status, socket| ErrorCounts { status, socket, ..ErrorCounts::default() };
-    let told = parse(Generator::Wrk, WRK_ERRORS).unwrap();
-    assert_eq!((told.requests, told.errors), (80, errors(78, 80)));
-    let told = parse(Generator::Hey, HEY_ERRORS).unwrap();
-    assert_eq!((told.requests, told.errors), (95, errors(94, 11)));
-    let told = parse(Generator::H2load, H2LOAD_ERRORS).unwrap();
-    assert_eq!((told.requests, told.errors), (3, errors(4, 193)));
-}
-
-#[test]
-fn replies_that_come_too_late_are_no_requests() {
-    let told = parse(Generator::Wrk, WRK_LATE).unwrap();
-    assert_eq!((told.requests, told.errors.timeout, told.errors.total()), (24, 8, 8));
-    // The window is that of all replies.
-    assert!(near(Some(told.window_ns as f64), 3.01e9), "{told:?}");
-}
-
-#[test]
-fn a_report_without_a_single_reply_is_understood() {
-    let told = parse(Generator::Wrk, WRK_SILENT).unwrap();
-    assert_eq!((told.requests, told.errors.total(), told.window_ns), (0, 0, 1_020_000_000));
-    let told = parse(Generator::H2load, H2LOAD_SILENT).unwrap();
-    assert_eq!((told.requests, told.errors.timeout, told.errors.total()), (0, 2, 4));
-    assert_eq!(told.window_ns, 1_000_000_000);
 }
 
 /// The reason why a report is not understood, without the report itself, which follows it.
@@ -132,6 +128,8 @@ fn a_report_that_lacks_something_is_an_error_that_shows_it() {
         format!("{} without `{part}`\n  {reason}\n", generator.name())
     });
     expect_file!["golden/not-understood.txt"].assert_eq(&reasons.concat());
+    let contradiction = not_understood(Generator::Wrk, &WRK.replace("67798.44", "0.00"));
+    assert_eq!(contradiction, "the report of wrk was not understood: its rate is 0");
 }
 
 fn workload(lines: &str) -> Workload {
@@ -233,17 +231,6 @@ fn what_a_program_cannot_do_is_refused_with_the_reason() {
     assert_eq!(check(Generator::Wrk, &idle), Ok(()));
     let count = workload("scenario = \"hello\"\nrequests = 1000");
     assert_eq!(check(Generator::Hey, &count), Ok(()));
-}
-
-#[test]
-fn a_server_that_answered_nothing_is_no_fault_of_the_report_of_h2load() {
-    let told = parse(Generator::H2load, H2LOAD_NOTHING).unwrap();
-    assert_eq!((told.requests, told.window_ns, told.errors.total()), (0, 1_000_000_000, 0));
-    let contradiction = WRK.replace("67798.44", "0.00");
-    assert_eq!(
-        not_understood(Generator::Wrk, &contradiction),
-        "the report of wrk was not understood: its rate is 0"
-    );
 }
 
 /// Runs a script of the shell as if it were a generator.

@@ -173,12 +173,8 @@ impl Search {
 
 /// The nearest rate with as many digits as the precision needs, because it is read aloud: `61 200`
 /// says what `61 237` does.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rates are positive and far below 2^53"
-)]
 fn round(rate: f64, precision: f64) -> u64 {
+    // Rates are positive and far below 2^53.
     let rate = rate.round().max(1.0) as u64;
     let digits = if precision < 0.01 { 4 } else { 3 };
     let all = rate.checked_ilog10().map_or(1, |log| log + 1);

@@ -19,9 +19,8 @@ use wirebench_schema::{
 
 use super::{Plan, ProbeResult, Search};
 use crate::{
-    experiment::{
-        Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
-    },
+    experiment::{Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
+    journal::OpenJournal,
     measure::Cell,
     plan::estimate,
 };
@@ -69,7 +68,7 @@ pub fn seek(
     watcher: &mut dyn Watcher,
 ) -> Result<Finished, ExperimentError> {
     let began = Instant::now();
-    let mut begun = StartedExperiment::new(experiment, prepared, stop, watcher.as_observer())?;
+    let mut begun = OpenJournal::new(experiment, prepared, stop, watcher.as_observer())?;
     begun.write(Record::SearchStarted(quest.sought.clone()))?;
     let [closed, rated] = experiment.suite.workloads.as_slice() else {
         return Err(ExperimentError::Nothing("a search has two workloads".to_owned()));
@@ -122,7 +121,7 @@ impl Probing<'_> {
     fn start(
         &mut self,
         closed: &Workload,
-        begun: &mut StartedExperiment,
+        begun: &mut OpenJournal,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<u64>, ExperimentError> {
         if !self.subject.allows_full_speed() {
@@ -147,29 +146,19 @@ impl Probing<'_> {
         &mut self,
         plan: Plan,
         rated: &Workload,
-        begun: &mut StartedExperiment,
+        begun: &mut OpenJournal,
         watcher: &mut dyn Watcher,
     ) -> Result<SearchResult, ExperimentError> {
         let mut search = Search::new(plan);
         while let Some(rate) = search.next_rate() {
-            let workload = rated.at_rate(rate);
-            let end = self.began.elapsed() + estimate(&workload);
-            if self.quest.budget.is_some_and(|budget| end > budget) {
-                return Ok(search.found(Some(SearchLimit::Budget)));
+            match self.probe(rate, &[rated.at_rate(rate)], begun, watcher)? {
+                Err(limit) => return Ok(search.found(Some(limit))),
+                Ok((_, Some(ObjectiveResult::Holds))) => search.saw(rate, ProbeResult::Holds),
+                Ok((_, Some(ObjectiveResult::Misses { by, .. }))) => {
+                    search.saw(rate, ProbeResult::Misses(by));
+                }
+                Ok((_, None)) => search.saw(rate, ProbeResult::Misses(Side::Server)),
             }
-            watcher.probing(rate);
-            let Some(run) = self.runs(from_ref(&workload), begun)?.pop() else {
-                return Ok(search.found(Some(SearchLimit::Interrupted)));
-            };
-            let measured = measurement(&run);
-            let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
-            watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
-            let saw = match kept {
-                Ok((_, ObjectiveResult::Holds)) => ProbeResult::Holds,
-                Ok((_, ObjectiveResult::Misses { by, .. })) => ProbeResult::Misses(by),
-                Err(_) => ProbeResult::Misses(Side::Server),
-            };
-            search.saw(rate, saw);
         }
         Ok(search.found(None))
     }
@@ -179,7 +168,7 @@ impl Probing<'_> {
         &mut self,
         found: &mut SearchResult,
         [closed, rated]: [&Workload; 2],
-        begun: &mut StartedExperiment,
+        begun: &mut OpenJournal,
         watcher: &mut dyn Watcher,
     ) -> Result<(), ExperimentError> {
         let (searched, mut ended) = (found.requests_per_second, None);
@@ -196,22 +185,15 @@ impl Probing<'_> {
         {
             let mut both = vec![longer(closed.clone()), longer(rated.at_rate(rate))];
             both.retain(|it| it.phase != Phase::Saturate || self.subject.allows_full_speed());
-            let end = self.began.elapsed() + both.iter().map(estimate).sum::<Duration>();
-            if self.quest.budget.is_some_and(|budget| end > budget) {
-                ended = Some(SearchLimit::Budget);
-                break;
+            match self.probe(rate, &both, begun, watcher)? {
+                Err(limit) => {
+                    ended = Some(limit);
+                    break;
+                }
+                Ok((achieved, kept)) => {
+                    take_in(found, (rate, achieved), kept.as_ref(), &self.quest.sought);
+                }
             }
-            watcher.probing(rate);
-            let Some(run) = self.runs(&both, begun)?.pop() else {
-                ended = Some(SearchLimit::Interrupted);
-                break;
-            };
-            let measured = measurement(&run);
-            let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
-            watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
-            let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
-            let saw = kept.as_ref().map(|(_, kept)| kept).ok();
-            take_in(found, (rate, achieved), saw, &self.quest.sought);
         }
         // A rate that was lowered and not confirmed is none that holds.
         if found.held == 0 && found.requests_per_second != searched {
@@ -221,11 +203,35 @@ impl Probing<'_> {
         Ok(())
     }
 
+    /// The last of some runs of one process, at `rate`: what it achieved and what the objectives say of it, which is
+    /// nothing if it failed. An inner error is the reason for which there is none.
+    fn probe(
+        &mut self,
+        rate: u64,
+        workloads: &[Workload],
+        begun: &mut OpenJournal,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Result<(f64, Option<ObjectiveResult>), SearchLimit>, ExperimentError> {
+        let end = self.began.elapsed() + workloads.iter().map(estimate).sum::<Duration>();
+        if self.quest.budget.is_some_and(|budget| end > budget) {
+            return Ok(Err(SearchLimit::Budget));
+        }
+        watcher.probing(rate);
+        let Some(run) = self.runs(workloads, begun)?.pop() else {
+            return Ok(Err(SearchLimit::Interrupted));
+        };
+        let measured = measurement(&run);
+        let kept = measured.map(|it| (it, keeps(it, &self.quest.sought.objectives)));
+        watcher.probed(rate, kept.as_ref().map(|(it, kept)| (*it, kept)).map_err(|it| *it));
+        let achieved = measured.map_or(f64::MAX, |it| it.load.requests_per_second);
+        Ok(Ok((achieved, kept.ok().map(|(_, kept)| kept))))
+    }
+
     /// Runs of the same process, written down. They are none when a signal asked to end.
     fn runs(
         &mut self,
         workloads: &[Workload],
-        begun: &mut StartedExperiment,
+        begun: &mut OpenJournal,
     ) -> Result<Vec<Run>, ExperimentError> {
         let cell = |workload| Cell {
             subject: self.subject,
@@ -282,11 +288,6 @@ fn take_in(
 }
 
 /// Where a search begins on a server that does at most so much.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a rate is not negative, and far below 2^53"
-)]
 fn first_rate(most: f64) -> u64 {
     (most * FIRST_SHARE) as u64
 }

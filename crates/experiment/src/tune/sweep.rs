@@ -13,9 +13,8 @@ use wirebench_schema::{
 };
 
 use crate::{
-    experiment::{
-        Experiment, ExperimentError, Finished, Observer, Prepared, Progress, StartedExperiment,
-    },
+    experiment::{Experiment, ExperimentError, Finished, Observer, Prepared, Progress},
+    journal::OpenJournal,
     measure::Cell,
     plan::{estimate, random},
 };
@@ -31,7 +30,7 @@ pub fn sweep(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Finished, ExperimentError> {
-    let mut begun = StartedExperiment::new(experiment, prepared, stop, observer)?;
+    let mut begun = OpenJournal::new(experiment, prepared, stop, observer)?;
     let suite = &experiment.suite;
     let subject = &prepared.ready[0].0;
     let id = &subject.variant.id;

@@ -87,7 +87,6 @@ fn quota_v2(files: &Files<'_>, folder: &Path) -> Option<Quota> {
     used(files, folder, quota_us.parse().ok()?, period_us.parse().ok()?)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "microseconds of a period are far below 2^53")]
 fn used(files: &Files<'_>, folder: &Path, quota_us: u64, period_us: u64) -> Option<Quota> {
     let count = |key: &str| files.value(folder.join("cpu.stat"), key)?.parse().ok();
     (period_us > 0).then(|| Quota {

@@ -2,13 +2,13 @@
 
 use super::evidence::{bound, bound_of_run};
 use super::*;
-use crate::fixtures::summary;
+use crate::fixtures::{at_rate, good};
 use crate::neighbours::{MachineUse, SideUse};
 use expect_test::expect_file;
 use std::time::Duration;
 use wirebench_schema::{
     journal::{Bound, Cost, Placement, ReasonKind, RunSide, Weight},
-    load::{EngineChoice, ErrorCounts, Fairness, LoadConfig, LoadModel, Offered, RateCurve, Stop},
+    load::{ErrorCounts, LoadModel, Stop},
     suite::Phase,
     verification::Verification,
 };
@@ -20,25 +20,6 @@ fn cost(server: f64, generator: f64) -> Cost {
         busiest_thread_share: server.min(0.5),
         generator_cpu_share: generator,
         ..Cost::default()
-    }
-}
-
-/// A load without anything to complain of: 10 connections, each busy all the time.
-fn good_load() -> LoadReport {
-    let config = LoadConfig::new("http://127.0.0.1:80/".parse().unwrap());
-    LoadReport {
-        requests: 100_000,
-        requests_per_second: 100_000.0,
-        window_ns: 1_000_000_000,
-        connections_made: 10,
-        fairness: Fairness {
-            replies_least: 10_000,
-            replies_median: 10_000,
-            replies_most: 10_000,
-            jain_index: 1.0,
-        },
-        latency: Some(summary(100_000, 100_000)),
-        ..LoadReport::new("0".into(), config, EngineChoice::Epoll)
     }
 }
 
@@ -54,13 +35,7 @@ fn good_placement() -> Placement {
 
 /// A run without anything to complain of but what is given, in a phase of saturation.
 fn evidence(cost: Cost) -> Evidence {
-    Evidence {
-        load: good_load(),
-        windows: 1,
-        cost,
-        placement: good_placement(),
-        ..Evidence::default()
-    }
+    Evidence { load: good(), windows: 1, cost, placement: good_placement(), ..Evidence::default() }
 }
 
 /// A machine on which the server waited for others for this share of a second, and was held back this long.
@@ -83,31 +58,25 @@ fn reasons_of(spoil: impl FnOnce(&mut LoadReport, &mut Placement, &mut ServerEnd
 }
 
 #[test]
-fn the_busy_side_bounds_the_run() {
-    assert_eq!(bound(&cost(0.99, 0.6), 0.9), Bound::Server);
-    assert_eq!(bound(&cost(0.6, 0.99), 0.1), Bound::Generator);
-    assert_eq!(bound(&cost(0.5, 0.5), 0.5), Bound::Neither);
-}
-
-#[test]
-fn of_two_busy_sides_the_one_at_which_requests_wait_bounds_the_run() {
-    assert_eq!(bound(&cost(0.99, 0.99), 0.8), Bound::Generator);
-    assert_eq!(bound(&cost(0.99, 0.99), 0.2), Bound::Server);
+fn the_busy_side_bounds_the_run_and_of_two_the_one_at_which_requests_wait() {
+    let busy_thread = Cost { busiest_thread_share: 0.99, ..cost(0.3, 0.6) };
+    for (cost, ready_share, expected) in [
+        (cost(0.99, 0.6), 0.9, Bound::Server),
+        (cost(0.6, 0.99), 0.1, Bound::Generator),
+        (cost(0.5, 0.5), 0.5, Bound::Neither),
+        (cost(0.99, 0.99), 0.8, Bound::Generator),
+        (cost(0.99, 0.99), 0.2, Bound::Server),
+        (busy_thread, 0.5, Bound::Server),
+    ] {
+        assert_eq!(bound(&cost, ready_share), expected, "{cost:?}");
+    }
 }
 
 #[test]
 fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
     let at_a_rate = |achieved: f64, owed_at_end| {
-        let mut load = LoadReport::new(
-            String::new(),
-            LoadConfig {
-                model: LoadModel::rate(RateCurve::per_second(1000)),
-                ..LoadConfig::new("http://127.0.0.1:80/".parse().unwrap())
-            },
-            EngineChoice::Epoll,
-        );
-        load.offered =
-            Some(Offered { due: 1000, owed_at_end, waiting: [0; 3], requests_per_second: 1000.0 });
+        let mut load = at_rate(1000, 1000, 100_000);
+        load.offered.as_mut().unwrap().owed_at_end = owed_at_end;
         load.requests_per_second = achieved;
         bound_of_run(&cost(0.3, 0.99), 0.1, &load)
     };
@@ -120,12 +89,6 @@ fn at_a_rate_that_was_kept_a_generator_that_never_sleeps_is_no_limit() {
 #[test]
 fn a_good_run_has_no_reasons() {
     assert!(reasons_of(|_, _, _| {}).is_empty());
-}
-
-#[test]
-fn a_thread_that_is_busy_all_the_time_is_a_limit_of_the_server() {
-    let cost = Cost { busiest_thread_share: 0.99, ..cost(0.3, 0.6) };
-    assert_eq!(bound(&cost, 0.5), Bound::Server);
 }
 
 #[test]
@@ -219,10 +182,10 @@ fn a_cost_that_was_not_measured_spoils_a_phase_of_cost_alone() {
 
 #[test]
 fn a_load_without_a_good_reply_says_what_was_bad() {
-    let silent = good_load();
+    let silent = good();
     assert_eq!(nothing_answered(&silent), "no valid reply in the window");
     let errors = ErrorCounts { timeout: 2, socket: 1, ..ErrorCounts::default() };
-    let counted = LoadReport { errors, ..good_load() };
+    let counted = LoadReport { errors, ..good() };
     assert!(nothing_answered(&counted).ends_with("in the window: 2 timeout, 1 socket"));
     let shown = LoadReport { error_examples: vec!["404".to_owned().into()], ..counted };
     assert!(nothing_answered(&shown).ends_with("in the window: 404"));

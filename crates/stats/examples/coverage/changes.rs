@@ -2,6 +2,7 @@
 //!
 //! Not in this file: the experiments themselves; they are shared with the tests.
 
+use crate::line;
 use crate::simulation::cohorts::{Basis, Load, Shape, is_different, is_same};
 use fastrand::Rng;
 
@@ -19,38 +20,37 @@ fn false_changes(experiments: usize, random: &mut Rng) {
     println!("of each kind; for 1, 8 and 20 rows\n");
     println!("| changes of | noise | 3 | 4 | 6 | 10 |");
     for basis in Basis::ALL {
-        let mut line = |name: &str, old: Load, new: Load| {
-            print!("| {basis:?} | {name} |");
-            for cohorts in COHORTS {
+        let mut pairs = |name: &str, old: Load, new: Load| {
+            let wrong = COHORTS.map(|cohorts| {
                 let of = |rows| {
                     let fewer = if old.cohorts > 0 { old.cohorts } else { cohorts };
                     let old = Load { rows, cohorts: fewer, ..old };
                     let new = Load { rows, cohorts, ..new };
                     format!("{:.1}", new.any_changed(&old, basis, experiments, random))
                 };
-                print!(" {} |", [1, 8, 20].map(of).join(", "));
-            }
-            println!();
+                [1, 8, 20].map(of).join(", ")
+            });
+            line(format_args!("{basis:?} | {name}"), &wrong);
         };
         for shape in Shape::ALL {
             let load = Load::of_equals(0, 0, shape);
-            line(&format!("{shape:?}"), load, load);
+            pairs(&format!("{shape:?}"), load, load);
         }
         let usual = Load::of_equals(0, 0, Shape::Normal);
         let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
         for loudness in [&[0.3, 1.0, 3.0, 10.0] as &[f64], &[10.0], one] {
             let load = Load { loudness, ..usual };
-            line(&format!("rows {loudness:?} times the baseline"), load, load);
+            pairs(&format!("rows {loudness:?} times the baseline"), load, load);
         }
         let loud = Load { loudness: &[5.0], ..usual };
-        line("newer rows 5 times as noisy", usual, loud);
-        line("one older row 10 times as noisy", Load { loudness: one, ..usual }, usual);
-        line(
+        pairs("newer rows 5 times as noisy", usual, loud);
+        pairs("one older row 10 times as noisy", Load { loudness: one, ..usual }, usual);
+        pairs(
             "3 older cohorts, one row 10 times as noisy",
             Load { cohorts: 3, loudness: one, ..usual },
             usual,
         );
-        line("3 older cohorts, rows 5 times as noisy", Load { cohorts: 3, ..loud }, usual);
+        pairs("3 older cohorts, rows 5 times as noisy", Load { cohorts: 3, ..loud }, usual);
     }
 }
 

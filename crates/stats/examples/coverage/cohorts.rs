@@ -2,6 +2,7 @@
 //!
 //! Not in this file: the experiments themselves; they are shared with the tests.
 
+use crate::line;
 use crate::simulation::cohorts::{Load, Shape, is_different, is_same};
 use crate::simulation::percent_of;
 use fastrand::Rng;
@@ -14,42 +15,30 @@ pub(crate) fn all(experiments: usize, random: &mut Rng) {
     println!("Loads of equal rows in which any row is called different, in percent, margin 0;");
     println!("{experiments} loads of each kind (of 50 rows a quarter of that), by cohorts\n");
     println!("| noise | rows | 3 | 4 | 6 | 10 |");
-    let line = |name: &str, load: Load, random: &mut Rng| {
-        print!("| {name} | {} |", load.rows);
-        for cohorts in COHORTS {
-            let experiments = if load.rows == 50 { experiments / 4 } else { experiments };
-            let wrong = Load { cohorts, ..load }.any_different(0.0, experiments, random);
-            print!(" {wrong:.1} |");
-        }
-        println!();
-    };
-    for shape in Shape::ALL {
+    let usual = Load::of_equals(0, 0, Shape::Normal);
+    let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
+    let others = [Shape::Skewed, Shape::HeavyTailed, Shape::TwoModes];
+    let kinds = [
+        Shape::ALL.map(|shape| (format!("{shape:?}"), Load::of_equals(0, 0, shape))).to_vec(),
+        vec![
+            ("rows 0.3 to 10 times the baseline".to_owned(), Load { loudness: LOUDNESS, ..usual }),
+            ("rows 10 times the baseline".to_owned(), Load { loudness: &[10.0], ..usual }),
+            ("one row of eight 10 times as noisy".to_owned(), Load { loudness: one, ..usual }),
+        ],
+        others
+            .map(|shape| (format!("{shape:?}, normal baseline"), Load { shape, ..usual }))
+            .to_vec(),
+        vec![("normal, a tenth of the cells missing".to_owned(), Load { missing: 0.1, ..usual })],
+    ];
+    for (name, load) in kinds.concat() {
         for rows in ROWS {
-            line(&format!("{shape:?}"), Load::of_equals(rows, 0, shape), random);
+            let experiments = if rows == 50 { experiments / 4 } else { experiments };
+            let wrong = COHORTS.map(|cohorts| {
+                let load = Load { rows, cohorts, ..load };
+                format!("{:.1}", load.any_different(0.0, experiments, random))
+            });
+            line(format_args!("{name} | {rows}"), &wrong);
         }
-    }
-    for rows in ROWS {
-        let loud = Load { loudness: LOUDNESS, ..Load::of_equals(rows, 0, Shape::Normal) };
-        line("rows 0.3 to 10 times the baseline", loud, random);
-    }
-    for rows in ROWS {
-        let loud = Load { loudness: &[10.0], ..Load::of_equals(rows, 0, Shape::Normal) };
-        line("rows 10 times the baseline", loud, random);
-    }
-    for rows in ROWS {
-        let one: &[f64] = &[1.0, 1.0, 1.0, 1.0, 10.0, 1.0, 1.0, 1.0];
-        let loud = Load { loudness: one, ..Load::of_equals(rows, 0, Shape::Normal) };
-        line("one row of eight 10 times as noisy", loud, random);
-    }
-    for shape in [Shape::Skewed, Shape::HeavyTailed, Shape::TwoModes] {
-        for rows in ROWS {
-            let load = Load { baseline: Shape::Normal, ..Load::of_equals(rows, 0, shape) };
-            line(&format!("{shape:?}, normal baseline"), load, random);
-        }
-    }
-    for rows in ROWS {
-        let load = Load { missing: 0.1, ..Load::of_equals(rows, 0, Shape::Normal) };
-        line("normal, a tenth of the cells missing", load, random);
     }
     groups(experiments, random);
     power(experiments, random);
@@ -70,15 +59,14 @@ fn few(experiments: usize, random: &mut Rng) {
             .into_iter()
             .chain([(Shape::Skewed, Shape::Normal), (Shape::TwoModes, Shape::Normal)])
         {
-            print!("| {shape:?}, {} times a {baseline:?} baseline |", loudness[0]);
-            for cohorts in COHORTS {
+            let wrong = COHORTS.map(|cohorts| {
                 let wrong = [1, 2].map(|rows| {
                     let load = Load { loudness, baseline, ..Load::of_equals(rows, cohorts, shape) };
                     format!("{:.1}", load.any_different(0.0, experiments, random))
                 });
-                print!(" {} |", wrong.join(", "));
-            }
-            println!();
+                wrong.join(", ")
+            });
+            line(format_args!("{shape:?}, {} times a {baseline:?} baseline", loudness[0]), &wrong);
         }
     }
 }
@@ -88,13 +76,11 @@ fn groups(experiments: usize, random: &mut Rng) {
     println!("| noise | rows | 3 | 4 | 6 | 10 |");
     for shape in Shape::ALL {
         for rows in [5, 8, 20] {
-            print!("| {shape:?} | {rows} |");
-            for cohorts in COHORTS {
+            let wrong = COHORTS.map(|cohorts| {
                 let load = Load::of_equals(rows, cohorts, shape);
-                let wrong = percent_of(experiments, || load.ranks_distinguish(random));
-                print!(" {wrong:.1} |");
-            }
-            println!();
+                format!("{:.1}", percent_of(experiments, || load.ranks_distinguish(random)))
+            });
+            line(format_args!("{shape:?} | {rows}"), &wrong);
         }
     }
 }
@@ -122,33 +108,28 @@ fn same(experiments: usize, random: &mut Rng) {
     for margin in [0.03, 0.05] {
         for cohorts in COHORTS {
             for rows in [1, 8, 20] {
-                print!("| {cohorts} | {rows} | {:.0} % |", margin * 100.0);
-                for first_row in [1.0, 1.01, 1.0 + margin] {
-                    let load = Load::of_equals(rows, cohorts, Shape::Normal);
-                    let load = Load { first_row, ..load };
-                    print!(" {:.1} |", load.first_is(is_same, margin, experiments, random));
-                }
-                println!();
+                let same = [1.0, 1.01, 1.0 + margin].map(|first_row| {
+                    let load = Load { first_row, ..Load::of_equals(rows, cohorts, Shape::Normal) };
+                    format!("{:.1}", load.first_is(is_same, margin, experiments, random))
+                });
+                line(format_args!("{cohorts} | {rows} | {:.0} %", margin * 100.0), &same);
             }
         }
     }
     println!("\nThe same at the margin of 3 %, with other noise\n");
     println!("| noise | rows | 3 | 4 | 6 | 10 |");
-    let mut line = |name: &str, load: Load| {
-        print!("| {name} | {} |", load.rows);
-        for cohorts in COHORTS {
-            let load = Load { cohorts, first_row: 1.03, ..load };
-            print!(" {:.1} |", load.first_is(is_same, 0.03, experiments, random));
-        }
-        println!();
-    };
+    let usual = Load::of_equals(0, 0, Shape::Normal);
+    let louder = [&[0.3] as &[f64], &[3.0], &[0.3, 1.0, 3.0, 10.0], &[3.0, 1.0]].map(|loudness| {
+        (format!("rows {loudness:?} times the baseline"), Load { loudness, ..usual })
+    });
+    let shapes = Shape::ALL.map(|shape| (format!("{shape:?}"), Load::of_equals(0, 0, shape)));
     for rows in [1, 8] {
-        for shape in Shape::ALL {
-            line(&format!("{shape:?}"), Load::of_equals(rows, 0, shape));
-        }
-        for loudness in [&[0.3] as &[f64], &[3.0], &[0.3, 1.0, 3.0, 10.0], &[3.0, 1.0]] {
-            let load = Load { loudness, ..Load::of_equals(rows, 0, Shape::Normal) };
-            line(&format!("rows {loudness:?} times the baseline"), load);
+        for (name, load) in shapes.iter().chain(&louder) {
+            let same = COHORTS.map(|cohorts| {
+                let load = Load { rows, cohorts, first_row: 1.03, ..*load };
+                format!("{:.1}", load.first_is(is_same, 0.03, experiments, random))
+            });
+            line(format_args!("{name} | {rows}"), &same);
         }
     }
 }
@@ -182,13 +163,12 @@ fn sides(experiments: usize, random: &mut Rng) {
     println!("| noise | 3 | 4 | 7 | 16 | 3 blocks | 6 | 14 |");
     for shape in Shape::ALL {
         for loudness in [&[1.0] as &[f64], &[2.0], &[4.0]] {
-            print!("| {shape:?}, one {} times as noisy |", loudness[0]);
-            for (instances, cohorts) in PLANS {
+            let wrong = PLANS.map(|(instances, cohorts)| {
                 let load = Load { loudness, ..Load::of_equals(2, cohorts, shape) };
                 let mut judged = || load.judged_sides(instances, 0.0, random).outcome;
-                print!(" {:.1} |", percent_of(experiments, || is_different(judged())));
-            }
-            println!();
+                format!("{:.1}", percent_of(experiments, || is_different(judged())))
+            });
+            line(format_args!("{shape:?}, one {} times as noisy", loudness[0]), &wrong);
         }
     }
     println!(

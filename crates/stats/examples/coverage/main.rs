@@ -14,13 +14,18 @@ mod simulation;
 mod states;
 
 use fastrand::Rng;
-use std::process::ExitCode;
+use std::{fmt::Display, process::ExitCode};
 
 const SEED: u64 = 20_260_917;
 const EXPERIMENTS: usize = 4_000;
 /// The rarest experiments are a twentieth of the number given.
 const FEWEST: usize = 20;
 const PARTS: [&str; 4] = ["cohorts", "changes", "states", "looks"];
+
+/// Prints a line of a table.
+fn line(name: impl Display, figures: &[String]) {
+    println!("| {name} | {} |", figures.join(" | "));
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use std::{fs, path::Path};
 use wirebench_experiment::{
     experiment::{ENVIRONMENT_FILE, Finished},
-    journal::{Writer, new_run_folder, now},
+    journal::{OpenJournal, new_run_folder, now},
 };
 use wirebench_schema::journal::{
     Counts, End, EndReason, Journal, Part, Record, Run, Start, Verified,
@@ -25,21 +25,18 @@ pub(super) fn write(blocks: &Blocks, results: &Path) -> anyhow::Result<Finished>
         fs::copy(first.folder.join(ENVIRONMENT_FILE), &environment)
             .with_context(|| environment.display().to_string())?;
     }
-    let (mut writer, mut journal) = Writer::begin(&folder, start(blocks, first), Vec::new())?;
+    let mut whole = OpenJournal::begin(&folder, start(blocks, first), Vec::new())?;
     for (number, result) in &blocks.results {
         let records = match result.failure {
-            None => records(&journal, *number, result)?,
+            None => records(whole.journal(), *number, result)?,
             Some(failure) => vec![Record::Part(part(*number, result, Some(failure))?)],
         };
-        for record in writer.write(records)? {
-            journal.add(record);
-        }
+        whole.write_all(records)?;
     }
     let reason =
         if blocks.missing().is_empty() { EndReason::Complete } else { EndReason::Interrupted };
-    for record in writer.write(vec![Record::End(End { ended: ended(blocks), reason })])? {
-        journal.add(record);
-    }
+    whole.write(Record::End(End { ended: ended(blocks), reason }))?;
+    let (folder, journal) = whole.close();
     Ok(Finished { folder, journal })
 }
 

@@ -5,11 +5,11 @@ use std::{
     cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
 };
-use wirebench_catalogue::{conformance::verify_subject, subject::Subject};
+use wirebench_catalogue::subject::Subject;
 use wirebench_report::junit::{Case, CaseState};
 use wirebench_schema::{scenario::Scenario, suite::Workload};
 use wirebench_server::{launch::Launcher, parallel};
-use wirebench_verify::{Asked, Checked, Extent, Verdict};
+use wirebench_verify::{Asked, Checked, Extent, Verdict, verify};
 
 use crate::out;
 
@@ -153,18 +153,10 @@ fn check(
             }
         }
     };
-    verify_subject(
-        starter.launcher,
-        subject,
-        scenario,
-        subject.workers(1),
-        &Asked {
-            workloads: &[starter.asking.of(subject)],
-            extent: Extent::All,
-            replies: &RefCell::default(),
-        },
-        starter.stop,
-        &mut observe,
-    );
+    let (workloads, replies) = (&[starter.asking.of(subject)], &RefCell::default());
+    let asked = Asked { workloads, extent: Extent::All, replies };
+    let request = subject.request(scenario, subject.workers(1));
+    let declared = subject.declared_mechanism();
+    verify(starter.launcher, &request, (declared, &asked), starter.stop, &mut observe);
     all
 }

@@ -1,10 +1,7 @@
 //! Each reason that a load gives, provoked, with its weight and figure.
 
-use super::{
-    super::tests::{at_rate, good},
-    *,
-};
-use crate::fixtures::summary;
+use super::*;
+use crate::fixtures::{at_rate, good, summary};
 use std::time::Duration;
 use wirebench_schema::load::{
     ClosedPolicy, ErrorCounts, Fairness, IdleCounts, LatencySummary, LoadConfig, ReplySeries, Stop,
