@@ -124,4 +124,5 @@ fn junit_reads_back() {
         assert_eq!(names, [printable(&text).replace(['\n', '\t'], " ")]);
         assert_eq!(read.trim_matches('\n'), printable(&text).trim_matches('\n'));
     }
+    assert!(!junit::text("\u{fffe}\u{ffff}", &[]).contains(['\u{fffe}', '\u{ffff}']));
 }
