@@ -4,6 +4,8 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{LatencyFigure, LatencySummary};
 
+use crate::{document::Block, figure_text::or_absent};
+
 /// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
 
@@ -24,7 +26,7 @@ pub struct Percentile {
 }
 
 impl Percentile {
-    /// Its value with the signs that [`legend`] explains.
+    /// Its value with the signs that a legend explains.
     fn show(self, unit: fn(f64) -> String) -> String {
         let sign = if self.is_lower_bound { ">" } else { "" };
         let value = format!("{sign}{}", unit(self.nanoseconds as f64));
@@ -32,26 +34,37 @@ impl Percentile {
     }
 }
 
-/// Cells with these percentiles of a distribution, and what their signs are about.
-pub(crate) fn cells(
-    summary: Option<&LatencySummary>,
-    percents: &[f64],
+/// Cells with percentiles of several distributions, and what their signs are about.
+#[derive(Debug)]
+pub(crate) struct Percentiles<'p> {
+    percents: &'p [f64],
     unit: fn(f64) -> String,
-) -> (Vec<String>, Vec<Percentile>) {
-    let distribution = summary.map(Distribution::new);
-    let found = percents.iter().map(|percent| distribution.as_ref()?.at(*percent));
-    let found: Vec<Option<Percentile>> = found.collect();
-    let cell = |it: &Option<Percentile>| it.map_or_else(|| "-".to_owned(), |it| it.show(unit));
-    (found.iter().map(cell).collect(), found.into_iter().flatten().collect())
+    found: Vec<Percentile>,
 }
 
-/// Explains the signs of these.
-pub(crate) fn legend(found: &[Percentile]) -> Vec<String> {
-    let few = found.iter().any(|it| it.is_uncertain);
-    let bound = found.iter().any(|it| it.is_lower_bound);
-    let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
-    let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
-    few.into_iter().chain(bound).collect()
+impl<'p> Percentiles<'p> {
+    pub(crate) const fn of(percents: &'p [f64], unit: fn(f64) -> String) -> Self {
+        Self { percents, unit, found: Vec::new() }
+    }
+
+    /// The cells of one distribution.
+    pub(crate) fn cells(&mut self, summary: Option<&LatencySummary>) -> Vec<String> {
+        let distribution = summary.map(Distribution::new);
+        let found = self.percents.iter().map(|percent| distribution.as_ref()?.at(*percent));
+        let found: Vec<Option<Percentile>> = found.collect();
+        self.found.extend(found.iter().flatten());
+        let show = |it: Option<Percentile>| or_absent(it.map(|it| it.show(self.unit)));
+        found.into_iter().map(show).collect()
+    }
+
+    /// Explains the signs that were used.
+    pub(crate) fn legend(self) -> Block {
+        let few = self.found.iter().any(|it| it.is_uncertain);
+        let bound = self.found.iter().any(|it| it.is_lower_bound);
+        let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
+        let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
+        Block::Lines(few.into_iter().chain(bound).collect())
+    }
 }
 
 #[derive(Debug)]
