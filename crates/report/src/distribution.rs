@@ -126,31 +126,25 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn any_percentile_is_read_from_the_histogram() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
-        let distribution = Distribution::new(&summary);
-        for (percent, nanoseconds) in [(50.0, 500), (12.5, 125), (99.9, 999), (100.0, 1000)] {
-            let found = distribution.at(percent).unwrap();
-            assert_eq!(found.nanoseconds, nanoseconds, "{percent}");
-            assert!(!found.is_lower_bound);
+    fn percentiles_are_read_from_the_histogram_with_what_must_be_known_of_them() {
+        let samples: Vec<u64> = (1..=1000).collect();
+        let at = |censored: u64, percent: f64| {
+            let it = Distribution::new(&summary_of(&samples, censored)).at(percent).unwrap();
+            (it.nanoseconds, it.is_uncertain, it.is_lower_bound)
+        };
+        let rows = [
+            ("a half", 0, 50.0, (500, false, false)),
+            ("an eighth", 0, 12.5, (125, false, false)),
+            ("ten samples beyond it are enough", 0, 99.0, (990, false, false)),
+            ("nine are not", 0, 99.1, (991, true, false)),
+            ("nothing lies beyond the largest", 0, 100.0, (1000, false, false)),
+            ("below those that were given up", 50, 95.0, (950, false, false)),
+            ("among those that were given up", 50, 95.1, (951, false, true)),
+            ("the largest of those", 50, 100.0, (1000, false, true)),
+        ];
+        for (name, censored, percent, expected) in rows {
+            assert_eq!(at(censored, percent), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn a_percentile_needs_ten_samples_beyond_it() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
-        let distribution = Distribution::new(&summary);
-        let is_uncertain = |percent| distribution.at(percent).unwrap().is_uncertain;
-        assert_eq!([99.0, 99.1, 100.0].map(is_uncertain), [false, true, false]);
-    }
-
-    #[test]
-    fn what_lies_among_censored_samples_is_a_lower_bound() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 50);
-        let distribution = Distribution::new(&summary);
-        let bound = |percent| distribution.at(percent).unwrap().is_lower_bound;
-        assert_eq!((bound(50.0), bound(95.0)), (false, false));
-        assert_eq!((bound(95.1), bound(100.0)), (true, true));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use crate::{
 };
 use std::time::Duration;
 use wirebench_schema::load::{
-    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
-    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
-    RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
+    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, GeneratorPart, IdleCounts,
+    LatencyOrigin, LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep,
+    ReplyChecks, RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -120,7 +120,7 @@ const AT_RATE: [Case; 4] = [
 ];
 
 /// Closed loops.
-const CLOSED: [Case; 11] = [
+const CLOSED: [Case; 12] = [
     ("as wrk prints it", |_| ()),
     ("connections that were made again", |it| {
         it.config.requests_per_connection = Some(100);
@@ -169,6 +169,17 @@ const CLOSED: [Case; 11] = [
             latency,
         };
         it.by_name = vec![named("GET /", Some(latency())), named("GET /users/{seq}", None)];
+    }),
+    ("the load of two hosts", |it| {
+        let part = |host: &str, start_delay_ns| GeneratorPart {
+            host: host.to_owned(),
+            threads: 2,
+            cpus_used: 1.99,
+            start_delay_ns,
+            latency_ns_p99: Some(1_000_000),
+            ..GeneratorPart::default()
+        };
+        it.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
     }),
     ("interrupted", |it| (it.interrupted, it.window_ns) = (true, 3_200_000_000)),
     ("no correct reply", |it| {

@@ -33,13 +33,16 @@ pub(crate) fn report(journal: &Journal, style: Style) -> String {
     report_by(journal, style, None)
 }
 
-/// The section of the first workload and what follows it, with the first words of each line of the legend.
+/// The first workload and what follows it, without the usual heading and with the first words of each line that is not
+/// in every legend.
 fn body(text: &str) -> String {
-    let (_, body) = text.split_once("\n\nhello").unwrap();
+    let body = &text[text.find("\n\nhello").unwrap() + 2..];
+    let usual = "hello: hello, closed loop, 64 connections, 1s per run\n";
+    let body = body.strip_prefix(usual).unwrap_or(body);
     let (body, legend) = body.split_once("\n\nlegend\n").unwrap_or((body.trim_end(), ""));
     let words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-    let legend = legend.lines().map(words).collect::<Vec<_>>().join(" | ");
-    format!("hello{body}\nlegend: {legend}").trim_end().to_owned() + "\n"
+    let legend = legend.lines().skip(2).map(words).collect::<Vec<_>>().join(" | ");
+    if legend.is_empty() { body.to_owned() + "\n" } else { format!("{body}\nlegend: {legend}\n") }
 }
 
 /// A journal of these runs in the first block.

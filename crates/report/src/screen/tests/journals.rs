@@ -43,7 +43,7 @@ fn change(journal: &mut Journal, (variant, workload): (&str, &str), by: impl Fn(
 /// A run that differs from the first one.
 type Case = (&'static str, fn(&mut Journal));
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 11] = [
     ("loads of a scenario are next to each other, and the baseline comes first", |_| ()),
     ("a row that was not saturated is named; rows at a rate wait by design", |it| {
         change(it, ("go/net", "hello"), |it| it.bound = Bound::Neither);
@@ -61,6 +61,26 @@ const CASES: [Case; 6] = [
             });
         }
     }),
+    ("one disturbed run of six hides nothing", |it| {
+        alter_last(it, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
+    }),
+    ("a server that closes after every reply is compared, and its line says so", |it| {
+        change(it, ("go/net", "hello"), |it| {
+            it.reasons.push(ReasonKind::ClosesAfterReply.reason(Weight::Note, Some(9.0), ""));
+        });
+    }),
+    ("with CPUs of its own a server does not wait for the generator", wait),
+    ("on shared CPUs the scheduler has a part in each request", |it| {
+        wait(it);
+        it.start.placement.disjoint = false;
+        // Then the two sides together are the bottleneck.
+        change(it, ("go/net", "hello"), |it| it.bound = Bound::Neither);
+    }),
+    ("idle connections have columns of memory", |it| {
+        let (journal, name) = silent();
+        *it = journal;
+        trio(it, &name, (100.0, 4096.0), silence);
+    }),
     ("what was not measured is listed with its reason", |it| {
         it.start.workloads.truncate(2);
         for run in it.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {
@@ -72,6 +92,15 @@ const CASES: [Case; 6] = [
         it.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
     }),
 ];
+
+fn wait(journal: &mut Journal) {
+    for (row, ns) in [("c/epoll", 5_000_000), ("go/net", 5_000_000), ("own/server", 9_000_000)] {
+        change(journal, (row, "hello"), |it| {
+            (it.load.requests, it.cost.processes) = (1000, 1);
+            (it.cost.run_queue_ns, it.cost.context_switches_involuntary) = (Some(ns), 250);
+        });
+    }
+}
 
 fn disturb(journal: &mut Journal) {
     change(journal, ("go/net", "hello-20000"), |it| {
@@ -109,27 +138,6 @@ fn the_next_step_is_about_programs_that_can_be_stopped() {
 }
 
 #[test]
-fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
-    let mut journal = two_rates();
-    alter_runs(
-        &mut journal,
-        |_| true,
-        |it| {
-            (it.load.requests, it.cost.processes) = (1000, 1);
-            (it.cost.run_queue_ns, it.cost.context_switches_involuntary) = (Some(5_000_000), 250);
-        },
-    );
-    assert!(!shown(&journal).contains("context switches"), "each side has its own CPU");
-    journal.start.placement.disjoint = false;
-    change(&mut journal, ("own/server", "hello"), |it| it.cost.run_queue_ns = Some(9_000_000));
-    let text = shown(&journal).split_whitespace().collect::<Vec<_>>().join(" ");
-    let sentence = "all rows: a server waited 5.00 us to 9.00 us per request for a CPU, with 0.25 involuntary context \
-                    switches; requests/s and latencies include the wait, CPU time does not";
-    assert!(text.contains(sentence), "{text}");
-    assert!(!text.contains("neither side was the bottleneck"), "{text}");
-}
-
-#[test]
 fn a_load_has_one_headline_figure_in_every_form() {
     let journal = two_rates();
     let analysis = Analysis::of(&journal);
@@ -154,19 +162,6 @@ fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
         let text = shown(&journal);
         assert_eq!(text.contains(">="), is_bound, "{limited_runs}: {text}");
     }
-}
-
-#[test]
-fn a_server_that_closes_after_every_reply_is_compared_and_its_line_says_so() {
-    let mut journal = two_rates();
-    change(&mut journal, ("go/net", "hello"), |it| {
-        it.reasons.push(ReasonKind::ClosesAfterReply.reason(Weight::Note, Some(9.0), ""));
-    });
-    let text = shown(&journal);
-    let row = text.lines().find(|line| line.starts_with("go/net")).unwrap();
-    assert!(!row.contains('!'), "{text}");
-    let line = "    go/net: the server closed the connection after every reply: figures include connecting.";
-    assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
 }
 
 #[test]
@@ -204,13 +199,6 @@ fn only_programs_that_the_user_can_stop_are_to_be_stopped_and_the_rest_is_one_li
 }
 
 #[test]
-fn one_disturbed_run_of_six_hides_nothing() {
-    let mut journal = two_rates();
-    alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
-    assert_eq!(shown(&journal), shown(&two_rates()));
-}
-
-#[test]
 fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     let mut journal = two_rates();
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
@@ -219,14 +207,6 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     let analysis = Analysis::of(&journal);
     let group = &Model::of(&analysis).blocks[0].groups[1];
     assert_eq!(group.with(cells::Outcome::Withheld).count(), 3);
-}
-
-#[test]
-fn idle_connections_have_columns_of_memory() {
-    let (mut journal, name) = silent();
-    trio(&mut journal, &name, (100.0, 4096.0), silence);
-    let text = shown(&journal);
-    assert_golden("page/idle-connections-have-columns-of-memory.txt", &text);
 }
 
 #[test]
