@@ -143,14 +143,6 @@ fn all_points_of_a_file_have_one_direction() {
 }
 
 #[test]
-fn a_journal_without_runs_has_no_rows() {
-    let journal = journal();
-    assert_eq!(written(&journal, Format::Csv).lines().count(), 1);
-    assert_eq!(parsed(&written(&journal, Format::Bencher)), serde_json::json!({}));
-    assert_eq!(parsed(&written(&journal, Format::GithubActionBenchmark)), serde_json::json!([]));
-}
-
-#[test]
 fn openmetrics_has_families_in_base_units_and_escapes_names() {
     let journal = pair(0.9);
     let text = written(&journal, Format::Openmetrics);
