@@ -90,7 +90,10 @@ fn labels_of_openmetrics_read_back() {
                         it
                     }
                 },
-                sign => sign,
+                sign => {
+                    assert_ne!(sign, '"', "{label:?} has an end within");
+                    sign
+                }
             });
         }
         assert_eq!(read, printable(&text));

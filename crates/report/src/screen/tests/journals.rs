@@ -43,7 +43,7 @@ fn change(journal: &mut Journal, (variant, workload): (&str, &str), by: impl Fn(
 /// A run that differs from the first one.
 type Case = (&'static str, fn(&mut Journal));
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 12] = [
     ("loads of a scenario are next to each other, and the baseline comes first", |_| ()),
     ("a row that was not saturated is named; rows at a rate wait by design", |it| {
         change(it, ("go/net", "hello"), |it| it.bound = Bound::Neither);
@@ -81,6 +81,7 @@ const CASES: [Case; 11] = [
         *it = journal;
         trio(it, &name, (100.0, 4096.0), silence);
     }),
+    ("without figures", |it| *it = crate::fixtures::journal()),
     ("what was not measured is listed with its reason", |it| {
         it.start.workloads.truncate(2);
         for run in it.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {

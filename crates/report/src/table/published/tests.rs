@@ -136,7 +136,6 @@ fn the_header_says_all_that_is_not_as_published() {
 #[test]
 fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
     let both = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
-    assert_golden("published/both-ratios.md", &report(&both, Style::Markdown));
     let latencies = table(
         "workloads = [\"hello\"]\n\
          columns = [\"latency_ns_mean\", \"latency_ns_p50\", \"latency_ns_p9999\"]",
