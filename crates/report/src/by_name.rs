@@ -4,12 +4,9 @@ use wirebench_schema::load::{LatencySummary, LoadReport, NamedRequests, RequestS
 
 use crate::{
     analysis::{Row, WorkloadRows},
-    distribution,
-    document::{Block, Table},
-    table_units::{latency, thousands},
+    document::Block,
+    load_tables::{OF_PAGES, of_names},
 };
-
-const PERCENTS: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// All requests of a load, without a name, then those of each name.
 pub(crate) fn requests(load: &LoadReport) -> impl Iterator<Item = NamedRequests> {
@@ -59,27 +56,9 @@ pub(crate) fn sections(workloads: &[WorkloadRows<'_>]) -> Vec<Block> {
         let names: Vec<String> = lines.iter().map(|(_, it)| it.name.clone()).collect();
         lines.sort_by_key(|(_, it)| names.iter().position(|name| *name == it.name));
         let title = format!("{}: requests by name", rows.workload.name);
-        (!lines.is_empty()).then(|| section(title, &lines))
+        (!lines.is_empty()).then(|| Block::Section(title, of_names(&lines, OF_PAGES)))
     };
     workloads.iter().filter_map(section).collect()
-}
-
-/// A table of these requests, with the servers that answered them if there are several.
-pub(crate) fn section(title: String, lines: &[(Option<String>, NamedRequests)]) -> Block {
-    let mut signs = Vec::new();
-    let cells = |(server, it): &(Option<String>, NamedRequests)| {
-        let (cells, found) = distribution::cells(it.latency.as_ref(), &PERCENTS, latency);
-        signs.extend(found);
-        let figures = [it.requests as f64, it.errors as f64, it.requests_per_second].map(thousands);
-        let words = [it.name.clone()].into_iter();
-        let words = words.chain(server.clone()).chain(figures).chain(cells);
-        words.collect()
-    };
-    let rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
-    let server = lines.iter().any(|(server, _)| server.is_some()).then_some("server");
-    let heads = ["requests", "errors", "requests/s", "p50", "p99", "p99.9"];
-    let table = Table::of(["request"].into_iter().chain(server), heads, rows);
-    Block::Section(title, vec![Block::Table(table), Block::Lines(distribution::legend(&signs))])
 }
 
 #[cfg(test)]

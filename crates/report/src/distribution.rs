@@ -4,6 +4,8 @@
 use hdrhistogram::Histogram;
 use wirebench_schema::load::{LatencyFigure, LatencySummary};
 
+use crate::{document::Block, figure_text::or_absent};
+
 /// Samples that must lie beyond a percentile; with fewer, a single sample decides its value.
 pub const ENOUGH_BEYOND: u64 = 10;
 
@@ -24,7 +26,7 @@ pub struct Percentile {
 }
 
 impl Percentile {
-    /// Its value with the signs that [`legend`] explains.
+    /// Its value with the signs that a legend explains.
     fn show(self, unit: fn(f64) -> String) -> String {
         let sign = if self.is_lower_bound { ">" } else { "" };
         let value = format!("{sign}{}", unit(self.nanoseconds as f64));
@@ -32,26 +34,37 @@ impl Percentile {
     }
 }
 
-/// Cells with these percentiles of a distribution, and what their signs are about.
-pub(crate) fn cells(
-    summary: Option<&LatencySummary>,
-    percents: &[f64],
+/// Cells with percentiles of several distributions, and what their signs are about.
+#[derive(Debug)]
+pub(crate) struct Percentiles<'p> {
+    percents: &'p [f64],
     unit: fn(f64) -> String,
-) -> (Vec<String>, Vec<Percentile>) {
-    let distribution = summary.map(Distribution::new);
-    let found = percents.iter().map(|percent| distribution.as_ref()?.at(*percent));
-    let found: Vec<Option<Percentile>> = found.collect();
-    let cell = |it: &Option<Percentile>| it.map_or_else(|| "-".to_owned(), |it| it.show(unit));
-    (found.iter().map(cell).collect(), found.into_iter().flatten().collect())
+    found: Vec<Percentile>,
 }
 
-/// Explains the signs of these.
-pub(crate) fn legend(found: &[Percentile]) -> Vec<String> {
-    let few = found.iter().any(|it| it.is_uncertain);
-    let bound = found.iter().any(|it| it.is_lower_bound);
-    let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
-    let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
-    few.into_iter().chain(bound).collect()
+impl<'p> Percentiles<'p> {
+    pub(crate) const fn of(percents: &'p [f64], unit: fn(f64) -> String) -> Self {
+        Self { percents, unit, found: Vec::new() }
+    }
+
+    /// The cells of one distribution.
+    pub(crate) fn cells(&mut self, summary: Option<&LatencySummary>) -> Vec<String> {
+        let distribution = summary.map(Distribution::new);
+        let found = self.percents.iter().map(|percent| distribution.as_ref()?.at(*percent));
+        let found: Vec<Option<Percentile>> = found.collect();
+        self.found.extend(found.iter().flatten());
+        let show = |it: Option<Percentile>| or_absent(it.map(|it| it.show(self.unit)));
+        found.into_iter().map(show).collect()
+    }
+
+    /// Explains the signs that were used.
+    pub(crate) fn legend(self) -> Block {
+        let few = self.found.iter().any(|it| it.is_uncertain);
+        let bound = self.found.iter().any(|it| it.is_lower_bound);
+        let few = few.then(|| format!("[ ] fewer than {ENOUGH_BEYOND} samples beyond it"));
+        let bound = bound.then(|| ">   lower bound: no reply took as long".to_owned());
+        Block::Lines(few.into_iter().chain(bound).collect())
+    }
 }
 
 #[derive(Debug)]
@@ -113,31 +126,25 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn any_percentile_is_read_from_the_histogram() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
-        let distribution = Distribution::new(&summary);
-        for (percent, nanoseconds) in [(50.0, 500), (12.5, 125), (99.9, 999), (100.0, 1000)] {
-            let found = distribution.at(percent).unwrap();
-            assert_eq!(found.nanoseconds, nanoseconds, "{percent}");
-            assert!(!found.is_lower_bound);
+    fn percentiles_are_read_from_the_histogram_with_what_must_be_known_of_them() {
+        let samples: Vec<u64> = (1..=1000).collect();
+        let at = |censored: u64, percent: f64| {
+            let it = Distribution::new(&summary_of(&samples, censored)).at(percent).unwrap();
+            (it.nanoseconds, it.is_uncertain, it.is_lower_bound)
+        };
+        let rows = [
+            ("a half", 0, 50.0, (500, false, false)),
+            ("an eighth", 0, 12.5, (125, false, false)),
+            ("ten samples beyond it are enough", 0, 99.0, (990, false, false)),
+            ("nine are not", 0, 99.1, (991, true, false)),
+            ("nothing lies beyond the largest", 0, 100.0, (1000, false, false)),
+            ("below those that were given up", 50, 95.0, (950, false, false)),
+            ("among those that were given up", 50, 95.1, (951, false, true)),
+            ("the largest of those", 50, 100.0, (1000, false, true)),
+        ];
+        for (name, censored, percent, expected) in rows {
+            assert_eq!(at(censored, percent), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn a_percentile_needs_ten_samples_beyond_it() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 0);
-        let distribution = Distribution::new(&summary);
-        let is_uncertain = |percent| distribution.at(percent).unwrap().is_uncertain;
-        assert_eq!([99.0, 99.1, 100.0].map(is_uncertain), [false, true, false]);
-    }
-
-    #[test]
-    fn what_lies_among_censored_samples_is_a_lower_bound() {
-        let summary = summary_of(&(1..=1000).collect::<Vec<_>>(), 50);
-        let distribution = Distribution::new(&summary);
-        let bound = |percent| distribution.at(percent).unwrap().is_lower_bound;
-        assert_eq!((bound(50.0), bound(95.0)), (false, false));
-        assert_eq!((bound(95.1), bound(100.0)), (true, true));
     }
 
     #[test]

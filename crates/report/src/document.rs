@@ -74,10 +74,6 @@ impl Block {
         Self::List(Some(title.to_owned()), items)
     }
 
-    pub(crate) fn folded(title: &str, blocks: Vec<Self>) -> Self {
-        Self::Folded(title.to_owned(), blocks)
-    }
-
     /// The cells of all tables in it.
     pub(crate) fn cells(&self) -> Vec<&Cell> {
         match self {

@@ -1,6 +1,13 @@
 //! Synthetic journals for the tests of this crate. No figure in them was measured.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod golden;
+
+pub(crate) use self::golden::{
+    assert_golden, assert_golden_cases, assert_golden_differences, assert_golden_page, difference,
+    difference_in_words,
+};
+
+use std::collections::BTreeMap;
 use wirebench_schema::{
     entry::Class,
     environment::Environment,
@@ -336,42 +343,4 @@ pub(crate) fn trio(
 /// `middle` with the noise of six blocks, which differs between turns.
 pub(crate) fn noisy(middle: f64, turn: usize) -> [f64; 6] {
     std::array::from_fn(|block| middle * NOISE[(block * turn + turn) % 6])
-}
-
-/// Compares `text` with `tests/golden/NAME`, which `UPDATE_EXPECT=1 cargo test` writes.
-#[track_caller]
-pub(crate) fn assert_golden(name: &str, text: &str) {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
-    expect_test::expect_file![path].assert_eq(text);
-}
-
-/// Compares an HTML page with a golden file, in which style and script are named and not repeated. The
-/// tests of the pages in a browser put them back.
-#[track_caller]
-pub(crate) fn assert_golden_page(name: &str, page: &str) {
-    let mut page = page.to_owned();
-    for (begin, end) in [("<style>", "</style>"), ("<script>", "</script>"), ("'sha256-", "'")] {
-        let from = page.find(begin).unwrap() + begin.len();
-        let to = from + page[from..].find(end).unwrap();
-        page.replace_range(from..to, "");
-    }
-    assert_golden(&format!("page/{name}"), &page);
-}
-
-/// Compares texts, each below its title, with one golden file.
-#[track_caller]
-pub(crate) fn assert_golden_cases<T: std::fmt::Display>(
-    name: &str,
-    cases: impl IntoIterator<Item = (T, String)>,
-) {
-    let shown = cases.into_iter().map(|(title, text)| format!("== {title}\n{text}\n"));
-    assert_golden(name, &shown.collect::<String>());
-}
-
-/// The lines of a text that the usual one does not have. Widths of columns do not count.
-pub(crate) fn added(text: &str, usual: &str) -> String {
-    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let known: BTreeSet<String> = usual.lines().map(words).collect();
-    let added = text.lines().map(words).filter(|line| !known.contains(line));
-    added.map(|line| line + "\n").collect()
 }

@@ -98,7 +98,6 @@ pub fn of_gate(gate: &Gate) -> Vec<Case> {
 mod tests {
     use super::*;
     use crate::fixtures::assert_golden;
-    use quick_xml::{Reader, events::Event};
 
     fn case(name: &str, state: CaseState) -> Case {
         Case { class: "c/epoll hello".to_owned(), name: name.to_owned(), state }
@@ -112,26 +111,5 @@ mod tests {
             case("half-close", CaseState::Skipped("declared by the entry".to_owned())),
         ];
         assert_golden("junit.xml", &text("wirebench verify", &cases));
-    }
-
-    #[test]
-    fn hostile_text_stays_text() {
-        let hostile = "</failure><script>\"&'\u{1b}[31m\0\u{202e}\u{ffff}";
-        let cases = [case(hostile, CaseState::Failed(hostile.to_owned()))];
-        let xml = text(hostile, &cases);
-        assert!(!xml.contains("<script>") && !xml.contains(['\0', '\u{1b}', '\u{ffff}']), "{xml}");
-        let mut reader = Reader::from_str(&xml);
-        let mut elements = Vec::new();
-        loop {
-            match reader.read_event().unwrap() {
-                Event::Start(it) | Event::Empty(it) => {
-                    it.attributes().for_each(|attribute| drop(attribute.unwrap()));
-                    elements.push(it.name().as_ref().to_owned());
-                }
-                Event::Eof => break,
-                _ => {}
-            }
-        }
-        assert_eq!(elements, ["testsuites", "testsuite", "testcase", "failure"]);
     }
 }

@@ -30,6 +30,7 @@ mod idle_words;
 mod interval;
 pub mod junit;
 pub mod load;
+mod load_tables;
 pub mod load_text;
 mod load_words;
 mod not_measured;

@@ -13,7 +13,8 @@ use wirebench_schema::load::{
 };
 
 use crate::{
-    document::{Look, Paint, Shade},
+    document::{Block, Document, Look, Paint, Shade},
+    load_tables::{OF_WRK, of_generators, of_load, of_steps},
     load_words, wrk_units,
 };
 
@@ -64,14 +65,11 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     if !has_row {
         times::distribution(&mut lines, report, &wanted.percentiles);
     }
-    if is_rate {
-        times::schedule(&mut lines, report, &wanted.percentiles, has_row);
-    }
+    times::offered(&mut lines, report);
     let stalls = load_words::stalls(report, wrk_units::time);
     lines.extend(stalls.map(|it| format!("  Without stalls of this machine: {it}")));
-    times::steps(&mut lines, report);
-    times::refusals(&mut lines, report, &wanted.percentiles);
-    times::connecting(&mut lines, report, &wanted.percentiles);
+    add(&mut lines, of_steps(report, OF_WRK));
+    times::table(&mut lines, report, &wanted.percentiles, has_row);
     let seconds = report.window_ns as f64 / 1e9;
     let received = report.bytes_received as f64;
     let before = match report.requests_before {
@@ -84,8 +82,8 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
         wrk_units::time(report.window_ns as f64),
         wrk_units::bytes(received)
     ));
-    by_name(&mut lines, report);
-    generators(&mut lines, report);
+    add(&mut lines, of_load(report, OF_WRK));
+    add(&mut lines, of_generators(report, OF_WRK));
     particulars::lines(&mut lines, report, wanted.detail);
     errors(&mut lines, report, paint);
     particulars::verdict(&mut lines, report, paint);
@@ -96,45 +94,10 @@ pub fn results(report: &LoadReport, wanted: &Wanted) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A figure of a distribution, if there is one.
-fn shown(latency: Option<&LatencySummary>, figure: LatencyFigure) -> String {
-    latency.map_or("-".to_owned(), |latency| {
-        let sign = if figure.is_lower_bound(latency) { ">" } else { "" };
-        format!("{sign}{}", wrk_units::time(figure.of(latency)))
-    })
-}
-
-/// The requests of a set by name. Each name stands last, since it may be long.
-fn by_name(lines: &mut Vec<String>, report: &LoadReport) {
-    if !report.by_name.is_empty() {
-        lines.push(
-            "    Req/Sec  Requests   Errors       p50       p99     p99.9  Request".to_owned(),
-        );
-    }
-    for named in &report.by_name {
-        let figures = [LatencyFigure::P50, LatencyFigure::P99, LatencyFigure::P999];
-        let [p50, p99, p999] = figures.map(|figure| shown(named.latency.as_ref(), figure));
-        let rate = wrk_units::rate(named.requests_per_second);
-        let (requests, errors, name) = (named.requests, named.errors, &named.name);
-        lines.push(format!(
-            "    {rate:>7}{requests:>10}{errors:>9}{p50:>10}{p99:>10}{p999:>10}  {name}"
-        ));
-    }
-}
-
-/// What each of several generators made.
-fn generators(lines: &mut Vec<String>, report: &LoadReport) {
-    if !report.generators.is_empty() {
-        let head = "  Generators       Req/Sec       p99  sent late  CPUs used               began";
-        lines.push(head.to_owned());
-    }
-    for part in &report.generators {
-        let [host, rate, p99, lag, cpus, began] =
-            load_words::generator(part, wrk_units::rate, wrk_units::time);
-        let limit = if part.is_saturated() { "  saturated" } else { "" };
-        lines
-            .push(format!("    {host:<12}{rate:>8}{p99:>10}{lag:>11}{cpus:>11}{began:>20}{limit}"));
-    }
+/// Adds tables and what explains them.
+fn add(lines: &mut Vec<String>, blocks: Vec<Block>) {
+    let text = Document { blocks, ..Document::default() }.brief(Paint::FILE);
+    lines.extend(text.lines().map(|line| format!("    {line}")));
 }
 
 /// The latency of a load with replies. Of requests without one alone, no figure is known.

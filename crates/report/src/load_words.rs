@@ -3,8 +3,8 @@
 
 use wirebench_schema::{
     load::{
-        Arrivals, Bound, ClosedPolicy, GeneratorPart, LatencyOrigin, LoadConfig, LoadModel,
-        LoadReport, RateCurve, RequestSet, Stop,
+        Arrivals, Bound, ClosedPolicy, LatencyOrigin, LoadConfig, LoadModel, LoadReport, RateCurve,
+        RequestSet, Stop,
     },
     scenario::HeavyConnections,
     suite::{Phase, Workload},
@@ -12,7 +12,8 @@ use wirebench_schema::{
 };
 
 use crate::{
-    distribution, idle_words,
+    distribution::Percentiles,
+    idle_words,
     table_units::{count, percent},
 };
 
@@ -43,7 +44,7 @@ pub(crate) fn stalls(report: &LoadReport, show: fn(f64) -> String) -> Option<Str
     let seen = format!("{rate:.1} stalls/s of 0.5 ms and more, longest {longest}");
     Some(match (&stalls.latency, stalls.apart_share, &stalls.reason) {
         (Some(latency), Some(share), None) => {
-            let (cells, _) = distribution::cells(Some(latency), &[99.0, 99.9], show);
+            let cells = Percentiles::of(&[99.0, 99.9], show).cells(Some(latency));
             let (p99, p999, share) = (&cells[0], &cells[1], percent(share));
             format!("p99 {p99}, p99.9 {p999} ({seen}; {share} of the requests set apart)")
         }
@@ -155,24 +156,6 @@ pub(crate) fn statuses(report: &LoadReport) -> Vec<(String, u64)> {
         (1..).zip(report.status_classes).map(|(class, count)| (format!("{class}xx"), count));
     let invalid = ("invalid".to_owned(), report.statuses_invalid);
     classes.chain([invalid]).filter(|(_, count)| *count > 0).collect()
-}
-
-/// Cells of one of several generators: its host, rate, p99, lag, CPUs and start.
-pub(crate) fn generator(
-    part: &GeneratorPart,
-    rate: fn(f64) -> String,
-    time: fn(f64) -> String,
-) -> [String; 6] {
-    let known = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| time(ns as f64));
-    let [delay, error] = [part.start_delay_ns, part.clock_error_ns].map(|ns| time(ns as f64));
-    [
-        part.host.clone(),
-        rate(part.requests_per_second),
-        known(part.latency_ns_p99),
-        known(part.lag_ns_p99),
-        format!("{:.2} of {}", part.cpus_used, part.threads),
-        format!("+{delay} ±{error}"),
-    ]
 }
 
 /// What a load was asked for: `10s test`.

@@ -9,7 +9,7 @@ use wirebench_schema::{
     load::LoadResult,
 };
 
-use crate::{html::safe, idle_words::idle_cpus, table_units::count};
+use crate::{idle_words::idle_cpus, table_units::count};
 
 /// Servers whose versions a page shows; those of more fold away.
 const SHOWN_SERVERS: usize = 4;
@@ -82,13 +82,13 @@ impl Origin {
     }
 
     fn html(&self) -> Markup {
-        let servers = html! { @for server in &self.servers { div { (safe(server)) } } };
+        let servers = html! { @for server in &self.servers { div { (server) } } };
         html! {
             div {
-                @if let Some(title) = &self.title { p { strong { (safe(title)) } } }
+                @if let Some(title) = &self.title { p { strong { (title) } } }
                 dl {
-                    @if let Some(command) = &self.command { dt { "command" } dd { code { (safe(command)) } } }
-                    @for (name, value) in &self.facts { dt { (name) } dd { (safe(value)) } }
+                    @if let Some(command) = &self.command { dt { "command" } dd { code { (command) } } }
+                    @for (name, value) in &self.facts { dt { (name) } dd { (value) } }
                     @if !self.servers.is_empty() {
                         dt { "versions" }
                         dd {

@@ -84,27 +84,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn latencies_get_the_unit_that_fits() {
-        let rows =
-            [(999.0, "999 ns"), (87_300.0, "87.3 us"), (1_200_000.0, "1.20 ms"), (2e9, "2.00 s")];
-        for (nanoseconds, text) in rows {
-            assert_eq!(latency(nanoseconds), text);
-        }
-    }
-
-    #[test]
-    fn sizes_get_the_unit_that_fits() {
-        let rows = [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (1 << 21, "2.00 MiB")];
-        for (size, text) in rows {
-            assert_eq!(bytes(size), text);
-        }
-    }
-
-    #[test]
-    fn thousands_stand_apart() {
-        let rows = [(0.0, "0"), (999.4, "999"), (1000.0, "1 000"), (1_234_567.0, "1 234 567")];
-        for (value, text) in rows {
-            assert_eq!(thousands(value), text);
+    fn numbers_get_the_unit_that_fits() {
+        type Row = (fn(f64) -> String, f64, &'static str);
+        let size: fn(f64) -> String = |number| bytes(number as u64);
+        let rows: [Row; 12] = [
+            (latency, 999.0, "999 ns"),
+            (latency, 87_300.0, "87.3 us"),
+            (latency, 1_200_000.0, "1.20 ms"),
+            (latency, 2e9, "2.00 s"),
+            (size, 0.0, "0 B"),
+            (size, 1023.0, "1023 B"),
+            (size, 1536.0, "1.50 KiB"),
+            (size, 2_097_152.0, "2.00 MiB"),
+            (thousands, 0.0, "0"),
+            (thousands, 999.4, "999"),
+            (thousands, 1000.0, "1 000"),
+            (thousands, 1_234_567.0, "1 234 567"),
+        ];
+        for (show, number, text) in rows {
+            assert_eq!(show(number), text, "{number}");
         }
     }
 }

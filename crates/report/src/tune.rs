@@ -20,10 +20,9 @@ use crate::{
     analysis::Analysis,
     build::loads,
     document::Document,
-    idle_words,
     load_words::{describe_payload, describe_stop},
     services,
-    table::headline::{end, labels, sides},
+    table::headline::{conditions, labels},
     table_units::count,
     view::{CellRank, Gate, ProbedRate, ResultView, Source, Verb},
 };
@@ -105,9 +104,7 @@ fn headline(Tuned { analysis, tuning, .. }: &Tuned<'_>) -> String {
         }
     };
     let (payload, labels) = (describe_payload(workload), labels(&start.labels));
-    let (seed, sides) = (start.seed, idle_words::after(&sides(&start.placement), start.idle));
-    let ended = end(analysis.journal);
-    format!("{shape}{payload}{labels}, {window}seed {seed}, {sides}{ended}")
+    format!("{shape}{payload}{labels}, {window}{}", conditions(analysis.journal))
 }
 
 /// A combination in words.

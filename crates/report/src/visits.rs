@@ -30,9 +30,9 @@ const LEAST_REACH: f64 = 0.1;
 const SPACE: f64 = 1.2;
 
 /// Something for which a visit is dropped: its kind, its class in the style sheet, and its name.
-pub(crate) type Disturbance = (ReasonKind, &'static str, &'static str);
+type Disturbance = (ReasonKind, &'static str, &'static str);
 
-pub(crate) const DISTURBANCES: [Disturbance; 6] = [
+const DISTURBANCES: [Disturbance; 6] = [
     (ReasonKind::Stolen, "stolen", "the hypervisor took CPU time"),
     (ReasonKind::Neighbour, "neighbour", "other work used the CPUs"),
     (ReasonKind::GeneratorStall, "stall", "the load generator was descheduled"),
@@ -42,7 +42,7 @@ pub(crate) const DISTURBANCES: [Disturbance; 6] = [
 ];
 
 /// The disturbance of this kind. Kinds that a visit cannot have today count as other programs.
-pub(crate) fn disturbance(kind: ReasonKind) -> &'static Disturbance {
+fn disturbance(kind: ReasonKind) -> &'static Disturbance {
     DISTURBANCES.iter().find(|it| it.0 == kind).unwrap_or(&DISTURBANCES[1])
 }
 
@@ -103,36 +103,19 @@ impl CohortVisits {
         let begin = all().map(|it| it.start_ns).min()?;
         let at = |visit: &Visit| Some((seconds(visit, begin), microseconds(visit)?));
         let used: Vec<_> = run.outcome.visits().iter().zip(uses(analysis, run)).collect();
-        let own = looks().enumerate().map(|(at_use, (class, outline, words))| {
-            let of_use = used.iter().filter(|it| it.1 == at_use);
-            let points: Vec<_> = of_use.filter_map(|it| at(it.0)).collect();
-            let words = format!("{} {words}", count(points.len(), "visit"));
-            Marks { class, outline, words, points }
-        });
+        let own = used.iter().filter_map(|(visit, at_use)| Some((*at_use, at(visit)?)));
         let middle = median_us(run)?;
         let others = cohort.iter().filter(|it| !ptr::eq(**it, *run)).flat_map(|other| {
             let scale = median_us(other).map_or(0.0, |it| middle / it);
             let counted = Visit::counted(other.outcome.visits()).into_iter().filter_map(at);
             counted.map(move |(seconds, us)| (seconds, us * scale))
         });
-        let machine = &analysis.machine.states;
-        let state = |state: Option<usize>, words: &str| {
-            let begun = all().filter(|it| machine.during(it.distances.readings()) == state);
-            let points: Vec<_> = begun.map(|it| (seconds(it, begin), 0.0)).collect();
-            let class = state.map_or(CHANGED, |state| STATES[state.min(STATES.len() - 1)]);
-            let words = format!("{} of all instances: {words}", count(points.len(), "visit"));
-            Marks { class: class.to_owned(), outline: Outline::Strip, words, points }
-        };
-        let words = if machine.count() > 1 { state_words(rows) } else { Vec::new() };
-        let states = words.iter().enumerate().map(|(at, words)| state(Some(at), words));
-        let changed =
-            (machine.count() > 1).then(|| state(None, "the distance changed during a visit"));
-        let drawn = |marks: &Marks| !marks.points.is_empty();
+        let begun: Vec<_> = all().map(|it| (seconds(it, begin), it)).collect();
         Some(Self {
             title: title(rows, run),
-            own: own.filter(drawn).collect(),
+            own: of_uses(&own.collect::<Vec<_>>()),
             others: others.filter(|(_, us)| *us > 0.0).collect(),
-            states: states.chain(changed).filter(drawn).collect(),
+            states: of_states(analysis, rows, &begun),
             value: row.values(Metric::Cpu).get(&run.cohort()).map(|ns| ns / 1000.0),
         })
     }
@@ -174,6 +157,40 @@ impl CohortVisits {
     }
 }
 
+/// The marks of visits, each with its use and its place.
+pub(crate) fn of_uses(visits: &[(usize, (f64, f64))]) -> Vec<Marks> {
+    let marks = looks().enumerate().map(|(at_use, (class, outline, words))| {
+        let of_use = visits.iter().filter(|it| it.0 == at_use);
+        let points: Vec<_> = of_use.map(|it| it.1).collect();
+        let words = format!("{} {words}", count(points.len(), "visit"));
+        Marks { class, outline, words, points }
+    });
+    marks.filter(|it| !it.points.is_empty()).collect()
+}
+
+/// A strip of the states of the machine in which visits at these x began; empty of a machine with one state.
+pub(crate) fn of_states(
+    analysis: &Analysis<'_>,
+    rows: &WorkloadRows<'_>,
+    visits: &[(f64, &Visit)],
+) -> Vec<Marks> {
+    let machine = &analysis.machine.states;
+    if machine.count() < 2 {
+        return Vec::new();
+    }
+    let states = state_words(rows).into_iter().enumerate().map(|(at, words)| (Some(at), words));
+    let changed = (None, "the distance changed during a visit".to_owned());
+    let marks = states.chain([changed]).map(|(state, words)| {
+        let begun = visits.iter();
+        let begun = begun.filter(|it| machine.during(it.1.distances.readings()) == state);
+        let points: Vec<_> = begun.map(|it| (it.0, 0.0)).collect();
+        let class = state.map_or(CHANGED, |state| STATES[state.min(STATES.len() - 1)]);
+        let words = format!("{} of all instances: {words}", count(points.len(), "visit"));
+        Marks { class: class.to_owned(), outline: Outline::Strip, words, points }
+    });
+    marks.filter(|it| !it.points.is_empty()).collect()
+}
+
 /// The class, the outline and the words of each use of a visit: that it counts, disturbances for which it is dropped,
 /// and that it was measured in a state of the machine that is not compared.
 fn looks() -> impl Iterator<Item = (String, Outline, String)> {
@@ -186,7 +203,7 @@ fn looks() -> impl Iterator<Item = (String, Outline, String)> {
 }
 
 /// The place of the use of each visit of a run among the looks.
-fn uses(analysis: &Analysis<'_>, run: &Run) -> Vec<usize> {
+pub(crate) fn uses(analysis: &Analysis<'_>, run: &Run) -> Vec<usize> {
     let visits = run.outcome.visits();
     let counted = Visit::counted(visits);
     let keep = analysis.machine.keep(analysis.machine.filter(&run.workload));

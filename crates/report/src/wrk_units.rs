@@ -39,50 +39,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_take_the_unit_that_wrk_takes() {
-        let rows = [
-            (0.0, "0.00us"),
-            (40.0, "0.04us"),
-            (635_910.0, "635.91us"),
-            (849_990.0, "849.99us"),
-            (850_000.0, "0.85ms"),
-            (12_920_000.0, "12.92ms"),
-            (999_000_000.0, "999.00ms"),
-            (1_000_000_000.0, "1.00s"),
-            (50_000_000_000.0, "50.00s"),
-            (90_000_000_000.0, "1.50m"),
-            (7_200_000_000_000.0, "120.00m"),
+    fn numbers_take_the_unit_that_wrk_takes() {
+        type Row = (fn(f64) -> String, f64, &'static str);
+        let rows: [Row; 21] = [
+            (time, 0.0, "0.00us"),
+            (time, 40.0, "0.04us"),
+            (time, 635_910.0, "635.91us"),
+            (time, 849_990.0, "849.99us"),
+            (time, 850_000.0, "0.85ms"),
+            (time, 12_920_000.0, "12.92ms"),
+            (time, 999_000_000.0, "999.00ms"),
+            (time, 1_000_000_000.0, "1.00s"),
+            (time, 50_000_000_000.0, "50.00s"),
+            (time, 90_000_000_000.0, "1.50m"),
+            (time, 7_200_000_000_000.0, "120.00m"),
+            (rate, 0.0, "0.00"),
+            (rate, 849.0, "849.00"),
+            (rate, 850.0, "0.85k"),
+            (rate, 56_200.0, "56.20k"),
+            (rate, 2e6, "2.00M"),
+            (bytes, 0.0, "0.00B"),
+            (bytes, 12.0, "12.00B"),
+            (bytes, 871.0, "0.85KB"),
+            (bytes, 1_258_291.2, "1.20MB"),
+            (bytes, 19_069_654_794.0, "17.76GB"),
         ];
-        for (nanoseconds, text) in rows {
-            assert_eq!(time(nanoseconds), text);
-        }
-    }
-
-    #[test]
-    fn rates_are_in_powers_of_a_thousand() {
-        let rows = [
-            (0.0, "0.00"),
-            (849.0, "849.00"),
-            (850.0, "0.85k"),
-            (56_200.0, "56.20k"),
-            (2e6, "2.00M"),
-        ];
-        for (per_second, text) in rows {
-            assert_eq!(rate(per_second), text);
-        }
-    }
-
-    #[test]
-    fn bytes_are_in_powers_of_1024() {
-        let rows = [
-            (0.0, "0.00B"),
-            (12.0, "12.00B"),
-            (871.0, "0.85KB"),
-            (1_258_291.2, "1.20MB"),
-            (19_069_654_794.0, "17.76GB"),
-        ];
-        for (count, text) in rows {
-            assert_eq!(bytes(count), text);
+        for (show, number, text) in rows {
+            assert_eq!(show(number), text, "{number}");
         }
     }
 }

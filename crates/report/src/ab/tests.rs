@@ -7,8 +7,8 @@ use crate::{
     analysis::Claim,
     filter::meant,
     fixtures::{
-        add, add_reason, added, alter, alter_runs, assert_golden, assert_golden_cases,
-        assert_golden_page, cost, failed, fixed_rate, journal_of, limited, rate, reason, verified,
+        add, add_reason, alter, alter_runs, assert_golden, assert_golden_cases, assert_golden_page,
+        cost, difference_in_words, failed, fixed_rate, journal_of, limited, rate, reason, verified,
         with_reason,
     },
     format::Format,
@@ -166,7 +166,7 @@ fn each_doubt_has_its_lines_its_verdict_and_that_of_conditions() {
     let shown = cases.map(|(name, journal, metric, condition)| {
         let ab = by(&journal, Some(metric), &[condition]);
         let (verdict, gate) = (ab.verdict.name(), ab.gate.as_ref().unwrap().verdict);
-        (format!("{name}: {verdict}, {gate:?}"), added(&ab.details(), &usual))
+        (format!("{name}: {verdict}, {gate:?}"), difference_in_words(&usual, &ab.details()))
     });
     assert_golden_cases("ab/doubts.txt", shown);
 }

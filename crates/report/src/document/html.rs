@@ -3,9 +3,9 @@
 use maud::{Markup, PreEscaped, html};
 use std::cell::Cell as Counter;
 
-use super::{Align, Block, Column, DETAILS, Document, Parts, Row, Table};
+use super::{Align, Block, DETAILS, Document, Parts, Row, Table};
 use crate::{
-    html::{self, Cells, document, safe, text},
+    html::{document, link, safe},
     origin,
 };
 
@@ -92,32 +92,33 @@ impl Regions {
         html! { @for block in blocks { (self.block(block, is_folded)) } }
     }
 
+    /// A table, or several parts of one. Each scrolls by itself where it is wider than the page, and a narrow screen
+    /// has a card for each row.
     fn table(&self, table: &Table, rows: &[&Row]) -> Markup {
         let numbered = Table::numbered(rows);
-        let head = |(place, column): (usize, &Column)| {
-            let cells = match (place, column.align) {
-                (0, _) => Cells::Names,
-                (_, Align::Left) => Cells::Words,
-                (_, Align::Right) => Cells::Figures,
-                (_, Align::Interval) => Cells::Intervals,
-            };
-            (cells, column.head.clone())
-        };
-        let heads: Vec<_> = table.columns.iter().enumerate().map(head).collect();
         // A table that cannot repeat the names of its rows is as wide as it takes.
         let most = if table.keys > 0 { table.room(WIDEST) } else { usize::MAX };
-        let parts = table.parts(&numbered.cells, &[2], most).into_iter().map(|(columns, _)| {
-            let heads: Vec<_> = columns.iter().map(|column| heads[*column].clone()).collect();
-            let row =
-                |row: &Vec<String>| columns.iter().map(|column| lines(&row[*column])).collect();
-            html::table(
-                &self.name("table"),
-                &heads,
-                &numbered.cells.iter().map(row).collect::<Vec<_>>(),
-            )
-        });
+        let parts =
+            table.parts(&numbered.cells, &[2], most).into_iter().map(|(columns, _)| columns);
         html! {
-            @for part in parts { (part) }
+            @for columns in parts {
+                div.scroll tabindex="0" role="region" aria-label=(self.name("table")) {
+                    table {
+                        thead {
+                            tr {
+                                @for column in &columns { (head(table, *column)) }
+                            }
+                        }
+                        tbody {
+                            @for (row, texts) in rows.iter().zip(&numbered.cells) {
+                                tr {
+                                    @for column in &columns { (cell(table, *column, row, &texts[*column])) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
             @if !numbered.notes.is_empty() { (list(&numbered.notes)) }
         }
     }
@@ -128,11 +129,47 @@ impl Regions {
     }
 }
 
-/// The lines of a cell below each other.
-fn lines(cell: &str) -> Markup {
+/// The class of a column; the first one has the names of the rows.
+fn class(table: &Table, column: usize) -> Option<&'static str> {
+    match table.columns[column].align {
+        _ if column == 0 => None,
+        Align::Left => Some("words"),
+        Align::Right => None,
+        Align::Interval => Some("interval"),
+    }
+}
+
+fn head(table: &Table, column: usize) -> Markup {
     html! {
-        @for (place, line) in cell.split('\n').enumerate() {
-            @if place == 0 { (text(line)) } @else { br; span.below { (text(line.trim_start())) } }
+        th class=[class(table, column)] scope="col" {
+            @for (place, line) in table.columns[column].head.split('\n').enumerate() {
+                @if place > 0 { br; }
+                (line)
+            }
+        }
+    }
+}
+
+/// Whether a row is named by a number, which says nothing without the head of its column.
+fn is_number(cell: &str) -> bool {
+    cell.chars().all(|it| it.is_ascii_digit() || " .".contains(it))
+}
+
+/// A link, or the lines of a cell below each other.
+fn cell(table: &Table, column: usize, row: &Row, text: &str) -> Markup {
+    let label = table.columns[column].head.replace('\n', "");
+    let content = html! {
+        @if let Some(path) = &row.cells[column].link { (link(path, text)) } @else {
+            @for (place, line) in text.split('\n').enumerate() {
+                @if place == 0 { (line) } @else { br; span.below { (line.trim_start()) } }
+            }
+        }
+    };
+    html! {
+        @if column == 0 {
+            th scope="row" data-label=[is_number(text).then_some(label)] { bdi { (content) } }
+        } @else {
+            td class=[class(table, column)] data-label=(label) { (content) }
         }
     }
 }

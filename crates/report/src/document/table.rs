@@ -47,6 +47,8 @@ pub(crate) struct Cell {
     pub(crate) figure: Option<f64>,
     /// What is written below the table, with a number that the cell refers to.
     pub(crate) notes: Vec<Remark>,
+    /// The page that HTML links it to.
+    pub(crate) link: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

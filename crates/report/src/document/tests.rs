@@ -1,7 +1,7 @@
 //! What each form writes of one document with all kinds of parts.
 
 use super::*;
-use crate::fixtures::{assert_golden_cases, journal};
+use crate::fixtures::{assert_golden_cases, difference, journal};
 
 fn document() -> Document {
     let cell = |text: &str, notes: &[&str]| Cell {
@@ -49,8 +49,10 @@ fn every_form_of_every_part() {
 }
 
 fn assert_forms(file: &str, document: &Document, others: &[(&str, String)]) {
-    let mut forms = vec![("text", document.text(Paint::FILE))];
-    forms.extend_from_slice(others);
+    let text = document.text(Paint::FILE);
+    let others = others.iter().map(|(name, other)| (*name, difference(&text, other)));
+    let mut forms: Vec<_> = others.collect();
+    forms.insert(0, ("text", text));
     forms.extend([("Markdown", document.markdown()), ("HTML", document.body().into_string())]);
     assert_golden_cases(file, forms);
 }

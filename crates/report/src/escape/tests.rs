@@ -90,7 +90,10 @@ fn labels_of_openmetrics_read_back() {
                         it
                     }
                 },
-                sign => sign,
+                sign => {
+                    assert_ne!(sign, '"', "{label:?} has an end within");
+                    sign
+                }
             });
         }
         assert_eq!(read, printable(&text));
@@ -124,4 +127,5 @@ fn junit_reads_back() {
         assert_eq!(names, [printable(&text).replace(['\n', '\t'], " ")]);
         assert_eq!(read.trim_matches('\n'), printable(&text).trim_matches('\n'));
     }
+    assert!(!junit::text("\u{fffe}\u{ffff}", &[]).contains(['\u{fffe}', '\u{ffff}']));
 }

@@ -1,6 +1,5 @@
 //! A reader of OpenMetrics text that is as strict as the specification, for the tests of everything that is exposed.
 
-use super::*;
 use std::collections::BTreeMap;
 
 pub(crate) type Samples = BTreeMap<String, f64>;
@@ -45,21 +44,4 @@ pub(crate) fn families(text: &str) -> BTreeMap<String, Samples> {
         assert!(samples.insert(labels.to_owned(), value).is_none(), "twice: {line}");
     }
     families
-}
-
-#[test]
-fn texts_of_others_stay_within_their_label() {
-    let mut exposition = Exposition::new();
-    exposition.family(Kind::Gauge, "a_seconds", "seconds", "One\nline");
-    exposition.sample(&[("name", "a\\\"} 1\n".to_owned())], 0.5);
-    let text = exposition.end();
-    expect_test::expect![[r#"
-        # TYPE a_seconds gauge
-        # UNIT a_seconds seconds
-        # HELP a_seconds One\nline.
-        a_seconds{name="a\\\"} 1\n"} 0.5
-        # EOF
-    "#]]
-    .assert_eq(&text);
-    assert_eq!(families(&text)["a_seconds"].len(), 1);
 }

@@ -5,7 +5,9 @@ use crate::{
     Details,
     analysis::Analysis,
     exposition::tests::families,
-    fixtures::{add_reason, alter, assert_golden, failed, journal, pair, reason, run, verified},
+    fixtures::{
+        add_reason, alter, assert_golden, assert_golden_cases, journal, pair, reason, verified,
+    },
     screen::Facts,
     view::tests::cell_of,
 };
@@ -30,12 +32,12 @@ fn parsed(text: &str) -> Value {
 #[test]
 fn the_forms_of_a_run() {
     let journal = pair(0.9);
-    for (format, name) in [
-        (Format::Csv, "figures.csv"),
-        (Format::Bencher, "bencher.json"),
-        (Format::GithubActionBenchmark, "github-action-benchmark.json"),
+    for (format, metric, name) in [
+        (Format::Csv, None, "figures.csv"),
+        (Format::Bencher, Some(Metric::Throughput), "bencher.json"),
+        (Format::GithubActionBenchmark, Some(Metric::Cpu), "github-action-benchmark.json"),
     ] {
-        assert_golden(&format!("run/{name}"), &written(&journal, format));
+        assert_golden(&format!("run/{name}"), &write(format, &journal, metric).text);
     }
 }
 
@@ -141,27 +143,13 @@ fn all_points_of_a_file_have_one_direction() {
 }
 
 #[test]
-fn the_text_of_a_server_is_no_html_in_markdown() {
-    let mut journal = pair(0.9);
-    journal.runs.push(run(6, "go/net", failed("it said <script>alert(1)</script>")));
-    let text = written(&journal, Format::Markdown);
-    assert!(text.contains("it said &lt;script>alert(1)&lt;/script>"), "{text}");
-    assert!(!text.contains("<script>"), "{text}");
-}
-
-#[test]
-fn a_journal_without_runs_has_no_rows() {
-    let journal = journal();
-    assert_eq!(written(&journal, Format::Csv).lines().count(), 1);
-    assert_eq!(parsed(&written(&journal, Format::Bencher)), serde_json::json!({}));
-    assert_eq!(parsed(&written(&journal, Format::GithubActionBenchmark)), serde_json::json!([]));
-}
-
-#[test]
 fn openmetrics_has_families_in_base_units_and_escapes_names() {
     let journal = pair(0.9);
     let text = written(&journal, Format::Openmetrics);
-    assert_golden("run/openmetrics.txt", &text);
+    let one = write(Format::Openmetrics, &journal, Some(Metric::Throughput)).text;
+    let heads = text.lines().filter(|line| line.starts_with("# UNIT"));
+    let heads = heads.collect::<Vec<_>>().join("\n");
+    assert_golden_cases("run/openmetrics.txt", [("throughput", one), ("families", heads)]);
     let families_of_run = families(&text);
     let of = |family: &str, server: &str, estimate: &str| {
         let labels = format!(

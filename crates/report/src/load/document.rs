@@ -1,17 +1,15 @@
 //! A load as a document: the result, its figures in tables and pictures, and what speaks against them.
 
 use wirebench_judge::load::verdict;
-use wirebench_schema::load::{
-    ErrorKind, GeneratorPart, LatencySummary, LoadConfig, LoadReport, LoadResult, NamedRequests,
-    Phase, RateStep,
-};
+use wirebench_schema::load::{ErrorKind, LoadConfig, LoadReport, LoadResult, Phase};
 use wirebench_stats::range;
 
 use super::{Load, charts, doubts};
 use crate::{
-    by_name, distribution,
+    distribution::Percentiles,
     document::{Block, Column, Document, Table},
     gates::words::conditions_block,
+    load_tables::{OF_PAGES, of_generators, of_load, of_steps, of_times, times},
     load_text::{Detail, Wanted, load_text},
     load_words,
     origin::Origin,
@@ -43,9 +41,9 @@ pub(super) fn document(load: &Load<'_>) -> Document {
         steps(report),
         timeline(load.result),
         statuses(load.result),
-        by_name(&report.by_name),
+        Block::Section("Requests by name".to_owned(), of_load(report, OF_PAGES)),
         requests(report),
-        generators(report),
+        Block::Section("Load generators".to_owned(), of_generators(report, OF_PAGES)),
         Block::Details(vec![Block::Preformatted(text)]),
     ];
     Document { title, blocks }
@@ -55,7 +53,7 @@ pub(super) fn document(load: &Load<'_>) -> Document {
 pub(crate) fn sentence(report: &LoadReport) -> String {
     let rate = format!("{} requests/s", thousands(report.requests_per_second));
     let shown = report.latency.as_ref().map(|summary| {
-        let (cells, _) = distribution::cells(Some(summary), &[50.0, 99.0], latency);
+        let cells = Percentiles::of(&[50.0, 99.0], latency).cells(Some(summary));
         format!("p50 {}, p99 {}", cells[0], cells[1])
     });
     let errors = match report.errors.total() {
@@ -74,55 +72,18 @@ fn setting(config: &LoadConfig) -> Vec<String> {
 }
 
 fn latencies(report: &LoadReport) -> Block {
-    let whole = load_words::latency(&report.config.model);
-    let mut rows = vec![(whole.to_owned(), report.latency.as_ref())];
-    rows.push((load_words::SERVICE.to_owned(), report.service.as_ref()));
-    rows.push((load_words::LAG.to_owned(), report.lag.as_ref()));
-    let statuses = report.latency_by_status.iter();
-    rows.extend(statuses.map(|(class, summary)| (format!("Latency of {class}"), Some(summary))));
-    rows.push(("Connecting".to_owned(), report.connect.as_ref()));
-    let mut signs = Vec::new();
-    let cells = |(name, summary): (String, Option<&LatencySummary>)| {
-        let summary = summary?;
-        let (cells, found) = distribution::cells(Some(summary), &PERCENTILES, latency);
-        signs.extend(found);
-        let mean = latency(summary.latency_ns_mean);
-        let row = [name].into_iter().chain(cells).chain([mean, thousands(summary.count as f64)]);
-        Some(row.collect())
-    };
-    let rows: Vec<Vec<String>> = rows.into_iter().filter_map(cells).collect();
-    let heads = ["p50", "p90", "p99", "p99.9", "max", "mean", "samples"];
     let stalls = load_words::stalls(report, latency);
     let stalls = stalls.map(|it| format!("without stalls of this machine: {it}"));
-    let blocks = vec![
-        Block::Table(Table::of(["time"], heads, rows)),
-        Block::Lines(distribution::legend(&signs)),
-        Block::Lines(stalls.into_iter().collect()),
-        Block::Charts(charts::distribution(report).into_iter().collect()),
-    ];
+    let mut blocks = of_times(times(report), &PERCENTILES, true);
+    blocks.push(Block::Lines(stalls.into_iter().collect()));
+    blocks.push(Block::Charts(charts::distribution(report).into_iter().collect()));
     Block::Section("Latency".to_owned(), blocks)
 }
 
 /// The parts of a window whose rate changes.
 fn steps(report: &LoadReport) -> Block {
-    let mut signs = Vec::new();
-    let cells = |step: &RateStep| {
-        let (cells, found) = distribution::cells(step.latency.as_ref(), &[50.0, 99.0], latency);
-        signs.extend(found);
-        let rates = [step.offered_per_second, step.requests_per_second].map(thousands);
-        let start = format!("{:.1}", step.start_ns as f64 / 1e9);
-        let words = [start].into_iter().chain(rates).chain(cells);
-        words.chain([thousands(step.errors as f64)]).collect()
-    };
-    // A single one is the window.
-    let shown = report.steps.iter().filter(|_| report.steps.len() > 1);
-    let rows: Vec<Vec<String>> = shown.map(cells).collect();
-    let heads = ["from second", "offered/s", "requests/s", "p50", "p99", "errors"];
-    let blocks = vec![
-        Block::Table(Table::of([""; 0], heads, rows)),
-        Block::Lines(distribution::legend(&signs)),
-        Block::Charts(charts::steps(&report.steps).into_iter().collect()),
-    ];
+    let mut blocks = of_steps(report, OF_PAGES);
+    blocks.push(Block::Charts(charts::steps(&report.steps).into_iter().collect()));
     Block::Section("Steps of the rate".to_owned(), blocks)
 }
 
@@ -158,11 +119,6 @@ fn statuses(LoadResult { intervals, report, .. }: &LoadResult) -> Block {
         Block::Charts(charts::statuses(intervals).into_iter().collect()),
     ];
     Block::Section("Statuses".to_owned(), blocks)
-}
-
-fn by_name(named: &[NamedRequests]) -> Block {
-    let lines: Vec<_> = named.iter().map(|it| (None, it.clone())).collect();
-    by_name::section("Requests by name".to_owned(), &lines)
 }
 
 /// What was counted.
@@ -214,16 +170,4 @@ fn errors(report: &LoadReport) -> Block {
     let columns =
         vec![Column::left("error"), Column::right("number"), Column::left("the first one")];
     Block::Section("Errors".to_owned(), vec![Block::Table(Table::new(columns, rows))])
-}
-
-/// What each of several generators made.
-fn generators(report: &LoadReport) -> Block {
-    let row = |part: &GeneratorPart| {
-        let mut cells = load_words::generator(part, thousands, latency);
-        cells[4] += if part.is_saturated() { ", saturated" } else { "" };
-        cells.to_vec()
-    };
-    let heads = ["requests/s", "p99", "sent late", "CPUs used", "began"];
-    let table = Table::of(["host"], heads, report.generators.iter().map(row));
-    Block::Section("Load generators".to_owned(), vec![Block::Table(table)])
 }

@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::{
+    analysis::MetricFacts,
     distribution::tests::summary_of,
     exposition::tests::families,
-    fixtures::{assert_golden, assert_golden_page},
+    fixtures::{assert_golden, assert_golden_page, difference},
     format::Format,
+    load_text::{Detail, Wanted, load_text},
 };
 use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
@@ -105,6 +107,14 @@ fn loaded(result: &LoadResult) -> Load<'_> {
     Load { result, machine: Some("AMD EPYC 7763, 2 CPUs"), gate: None }
 }
 
+/// The page with a mark in the place of the text in wrk's layout.
+fn markdown(result: &LoadResult) -> String {
+    let wanted = Wanted { detail: Detail::Everything, ..Wanted::default() };
+    let (page, text) = (loaded(result).markdown(), load_text(&result.report, &wanted));
+    assert!(page.contains(&text), "{page}");
+    page.replace(&text, "THE TEXT\n")
+}
+
 #[test]
 fn a_rate_that_changes_has_a_row_for_each_step() {
     let mut result = result();
@@ -129,7 +139,7 @@ fn a_page_has_figures_pictures_errors_and_what_speaks_against_them() {
     let page = loaded(&result).html();
     assert_golden_page("load.html", &page);
     assert!(!page.contains("<users>"), "names are text");
-    assert_golden("load/result.md", &loaded(&result).markdown());
+    assert_golden("load/result.md", &markdown(&result));
 }
 
 /// More names than lines that can be followed, a rate that changes, and two classes of statuses.
@@ -172,35 +182,30 @@ fn a_load_of_several_hosts_has_a_row_for_each_and_a_failed_one_is_not_valid() {
     };
     result.report.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
     result.report.errors.timeout = 500_000;
-    assert_golden("load/hosts.md", &Load { machine: None, ..loaded(&result) }.markdown());
+    let whole = markdown(&self::result());
+    assert_golden("load/hosts.md", &difference(&whole, &markdown(&result)));
 }
 
 #[test]
-fn rows_have_the_figures_of_the_whole_and_of_each_name() {
+fn a_view_has_the_figures_of_the_whole_and_of_each_name() {
     let mut result = result();
-    let csv = Format::Csv.write(&loaded(&result), None).text;
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let heads = reader.headers().unwrap().clone();
-    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    let column = |name: &str| {
-        let place = heads.iter().position(|it| it == name).unwrap();
-        rows.iter().map(|row| row[place].to_owned()).collect::<Vec<_>>()
-    };
-    let latencies = ["mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"]
-        .map(|it| format!("latency_ns_{it}"));
-    let [first, last] = ["requests_per_second", "errors"].map(|it| vec![it.to_owned()]);
-    let named = [first.clone(), latencies.to_vec(), last].concat();
-    let of_rate = ["achieved_share", "unsent_requests"].map(str::to_owned).to_vec();
-    let metrics = column("metric");
-    assert_eq!(metrics, [named.clone(), of_rate, named.clone(), named].concat());
-    let first = |name| {
-        let all = column(name).into_iter().zip(&metrics);
-        all.filter(|(_, metric)| **metric == first[0]).map(|(it, _)| it).collect::<Vec<_>>()
-    };
-    assert_eq!(first("request"), ["", "GET /", "GET /<users>/{seq}"]);
-    assert_eq!(first("value"), ["19995", "12000", "7995"]);
-    assert_eq!(first("errors"), ["40", "20", "20"]);
-    assert_eq!(column("valid"), ["true"; 32]);
+    let cells = loaded(&result).view().cells;
+    let latencies = ["mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"];
+    let latencies = latencies.map(|it| format!("latency_ns_{it}"));
+    let text = str::to_owned;
+    let named =
+        [&["requests_per_second".to_owned()][..], &latencies, &["errors".to_owned()]].concat();
+    let of_rate = ["achieved_share", "unsent_requests"].map(text);
+    let names = [("", 19_995, 40), ("GET /", 12_000, 20), ("GET /<users>/{seq}", 7995, 20)];
+    for (cell, (name, rate, errors)) in cells.iter().zip(names) {
+        let found: Vec<_> = cell.figures.iter().map(|it| it.metric.field().to_owned()).collect();
+        let of_rate = if name.is_empty() { &of_rate[..] } else { &[] };
+        assert_eq!(found, [&named[..], of_rate].concat(), "{name}");
+        assert_eq!(cell.id.request.as_deref().unwrap_or_default(), name);
+        assert_eq!((cell.figures[0].value as u64, cell.errors), (rate, errors), "{name}");
+        assert!(cell.figures.iter().all(|it| it.valid), "{name}");
+    }
+    assert_eq!(cells.len(), names.len());
     result.report.errors.timeout = 500_000;
     let written = Format::Bencher.write(&loaded(&result), None);
     assert!(written.skipped > 0, "{written:?}");
@@ -208,20 +213,16 @@ fn rows_have_the_figures_of_the_whole_and_of_each_name() {
 }
 
 #[test]
-fn openmetrics_has_a_label_for_the_name_of_requests() {
-    let text = Format::Openmetrics.write(&loaded(&result()), None).text;
-    assert_golden("load/openmetrics.txt", &text);
-    let families = families(&text);
-    let of = |family: &str, request: &str| {
-        let whole = "server=\"http://127.0.0.1:8080/\",copy=\"0\",workload=\"load\",phase=\"cost\"";
-        let estimate = if family.ends_with("second") { ",estimate=\"value\"" } else { "" };
-        families[family][&format!("{whole}{request}{estimate}")].to_string()
-    };
-    let rates = "wirebench_throughput_requests_per_second";
-    assert_eq!(of(rates, ""), "19995");
-    assert_eq!(of(rates, ",request=\"GET /<users>/{seq}\""), "7995");
-    assert_eq!(of("wirebench_errors", ""), "40");
-    assert_eq!(of("wirebench_errors", ",request=\"GET /\""), "20");
+fn forms_of_rows_name_requests() {
+    let families = families(&Format::Openmetrics.write(&loaded(&result()), None).text);
+    let whole = "server=\"http://127.0.0.1:8080/\",copy=\"0\",workload=\"load\",phase=\"cost\"";
+    for (request, expected) in [("", "40"), (",request=\"GET /\"", "20")] {
+        let errors = families["wirebench_errors"][&format!("{whole}{request}")];
+        assert_eq!(errors.to_string(), expected);
+    }
+    assert_eq!(families.len(), 5, "requests/s, p50, p99, p999 and errors");
+    let csv = Format::Csv.write(&loaded(&result()), None).text;
+    assert!(csv.contains(",load,GET /<users>/{seq},cost,"), "{csv}");
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! The whole text of loads of every kind.
 
 use super::*;
-use crate::{distribution::tests::summary_of, fixtures::assert_golden_cases};
+use crate::{
+    distribution::tests::summary_of,
+    fixtures::{assert_golden_cases, assert_golden_differences, difference},
+};
 use std::time::Duration;
 use wirebench_schema::load::{
-    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
-    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
-    RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
+    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, GeneratorPart, IdleCounts,
+    LatencyOrigin, LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep,
+    ReplyChecks, RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -88,11 +91,10 @@ fn needed(report: &LoadReport) -> String {
 /// A load that differs from the first one by some fields.
 type Case = (&'static str, fn(&mut LoadReport));
 
-const CASES: [Case; 15] = [
-    ("as wrk prints it", |_| ()),
-    ("a rate", |it| *it = at_rate()),
+/// Loads at a rate that was not kept.
+const AT_RATE: [Case; 4] = [
+    ("a rate", |_| ()),
     ("stalls of the machine", |it| {
-        *it = at_rate();
         let latency = LatencySummary { latency_ns_p99: 166_000, ..latency() };
         let (apart_share, latency) = (Some(0.0081), Some(latency));
         let reason = None;
@@ -100,7 +102,6 @@ const CASES: [Case; 15] = [
             Some(Stalls { per_second: 5.12, longest_ns: 1_240_000, apart_share, latency, reason });
     }),
     ("a rate that lets the schedule slip", |it| {
-        *it = at_rate();
         it.config.model = LoadModel::slipping(RateCurve::per_second(150_000));
         it.offered = Some(Offered {
             due: 1_124_000,
@@ -110,13 +111,17 @@ const CASES: [Case; 15] = [
         });
     }),
     ("steps of a rate", |it| {
-        *it = at_rate();
         let curve = RateCurve::steps([100_000, 200_000]);
         it.config.model = LoadModel::rate(curve);
         it.steps = RateStep::of(&it.config);
         (it.steps[0].latency, it.steps[0].requests_per_second) = (it.service.clone(), 100_000.0);
         (it.steps[1].latency, it.steps[1].errors) = (it.latency.clone(), 7);
     }),
+];
+
+/// Closed loops.
+const CLOSED: [Case; 12] = [
+    ("as wrk prints it", |_| ()),
     ("connections that were made again", |it| {
         it.config.requests_per_connection = Some(100);
         (it.client_closes, it.server_closes, it.reconnects) = (11_240, 3, 2);
@@ -165,6 +170,17 @@ const CASES: [Case; 15] = [
         };
         it.by_name = vec![named("GET /", Some(latency())), named("GET /users/{seq}", None)];
     }),
+    ("the load of two hosts", |it| {
+        let part = |host: &str, start_delay_ns| GeneratorPart {
+            host: host.to_owned(),
+            threads: 2,
+            cpus_used: 1.99,
+            start_delay_ns,
+            latency_ns_p99: Some(1_000_000),
+            ..GeneratorPart::default()
+        };
+        it.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
+    }),
     ("interrupted", |it| (it.interrupted, it.window_ns) = (true, 3_200_000_000)),
     ("no correct reply", |it| {
         it.latency = Some(LatencySummary { count: 4, censored: 4, ..latency() });
@@ -173,18 +189,29 @@ const CASES: [Case; 15] = [
     }),
 ];
 
-#[test]
-fn loads_of_every_kind() {
-    let cases = CASES.map(|(name, change)| {
-        let mut report = report();
+/// The text of each load, and that of the first one with everything.
+fn texts(made: fn() -> LoadReport, cases: &[Case]) -> Vec<(&'static str, String)> {
+    let text = |(name, change): &Case| {
+        let mut report = made();
         change(&mut report);
-        (name, needed(&report))
-    });
-    assert_golden_cases("load/needed.txt", cases);
+        (*name, needed(&report))
+    };
+    cases.iter().map(text).chain([("everything", everything(&made(), Vec::new()))]).collect()
+}
+
+fn everything(report: &LoadReport, percentiles: Vec<f64>) -> String {
+    let detail = Detail::Everything;
+    load_text(report, &Wanted { detail, percentiles, ..Wanted::default() })
 }
 
 #[test]
-fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
+fn loads_of_every_kind() {
+    assert_golden_differences("load/closed.txt", texts(report, &CLOSED));
+    assert_golden_differences("load/at-rate.txt", texts(at_rate, &AT_RATE));
+}
+
+#[test]
+fn everything_has_what_is_known_of_the_load_and_the_percentiles_of_ones_own() {
     let mut with_tls = report();
     with_tls.tls = Some(TlsSummary {
         version: "TLS 1.3".to_owned(),
@@ -200,18 +227,15 @@ fn everything_adds_the_distribution_and_what_is_known_of_the_load() {
     without_reply.thread_rate = ThreadRate::default();
     (without_reply.requests, without_reply.requests_per_second) = (0, 0.0);
     (without_reply.bytes_received, without_reply.window_ns) = (0, 0);
+    let percents = vec![12.5, 50.0, 99.0, 99.5, 100.0];
     let cases = [
-        ("everything", report(), Vec::new()),
-        ("everything at a rate", at_rate(), Vec::new()),
-        ("TLS", with_tls, Vec::new()),
+        ("TLS", everything(&with_tls, Vec::new())),
         // A value stands for its bucket, of three digits.
-        ("percentiles of one's own", of_samples, vec![12.5, 50.0, 99.0, 99.5, 100.0]),
-        ("no reply", without_reply, Vec::new()),
+        ("percentiles of one's own", everything(&of_samples, percents)),
+        ("no reply", everything(&without_reply, Vec::new())),
     ];
-    let cases = cases.map(|(name, report, percentiles)| {
-        let detail = Detail::Everything;
-        (name, load_text(&report, &Wanted { detail, percentiles, ..Wanted::default() }))
-    });
+    let plain = everything(&report(), Vec::new());
+    let cases = cases.map(|(name, text)| (name, difference(&plain, &text)));
     assert_golden_cases("load/everything.txt", cases);
 }
 

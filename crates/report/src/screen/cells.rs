@@ -91,21 +91,19 @@ impl Group<'_> {
 
     fn of_outcome(&self, row: usize) -> Cell {
         let ratio = self.ratio(row).map(|it| it.estimate);
+        let change = ratio.map_or_else(String::new, |it| interval::change(it.value, it.interval));
         let cell = match self.outcome(row) {
             None => faint(ABSENT),
-            Some(Outcome::Reference) => {
-                return Cell { figure: Some(1.0), ..Cell::from("reference") };
-            }
+            Some(Outcome::Reference) => Cell::from("reference"),
             Some(Outcome::Same) => Cell::from("same"),
             Some(Outcome::Inconclusive) => faint("inconclusive"),
             Some(Outcome::Withheld) => faint(HIDDEN),
-            Some(outcome @ (Outcome::More | Outcome::Less)) => Cell {
-                text: ratio.map_or_else(String::new, |it| interval::change(it.value, it.interval)),
-                shade: if outcome == Outcome::More { Shade::Worse } else { Shade::Better },
-                ..Cell::default()
-            },
+            Some(Outcome::More) => Cell { shade: Shade::Worse, ..Cell::from(change) },
+            Some(Outcome::Less) => Cell { shade: Shade::Better, ..Cell::from(change) },
         };
-        Cell { figure: ratio.map(|it| it.value), ..cell }
+        let is_reference = self.outcome(row) == Some(Outcome::Reference);
+        let figure = if is_reference { Some(1.0) } else { ratio.map(|it| it.value) };
+        Cell { figure, ..cell }
     }
 
     pub(super) fn outcome(&self, row: usize) -> Option<Outcome> {

@@ -64,7 +64,9 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
             blocks.push(Block::Html(html! { p.result { (result) } }.into_string()));
             more.extend(rows_of_document(analysis));
             let pairs = pairs_of_conclusions(analysis);
-            more.extend(pairs.map(|it| Block::folded("Pairs of the conclusions", vec![it])));
+            more.extend(
+                pairs.map(|it| Block::Folded("Pairs of the conclusions".to_owned(), vec![it])),
+            );
         }
     }
     blocks.extend(model.blocks.iter().map(of_block));

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The figures of a server under a load.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Point {
     pub server: String,
     /// The command or URL of a user's own server, whose name says less.

@@ -285,9 +285,3 @@ fn a_run_that_is_not_complete_says_so() {
     let shared = text(&journal);
     assert!(shared.ends_with(", 2 CPUs (2 server, 2 load generator, 2 shared)"), "{shared}");
 }
-
-#[test]
-fn a_page_without_figures_has_no_empty_lines_in_a_row() {
-    let text = text(&crate::fixtures::journal(), &Facts::default());
-    assert!(!text.contains("\n\n\n") && !text.ends_with("\n\n"), "{text:?}");
-}

@@ -35,23 +35,18 @@ pub fn load_summary(id: &str, result: &LoadResult, environment: Option<&Environm
         started: started.clone(),
         labels: labels.clone(),
         suite: "load".to_owned(),
-        workloads: String::new(),
         requests: digest((method, headers, body, set)),
         sentence: format!("{target}: {figure}; limit: {outcome}"),
         machine: machine(environment),
-        runs: 0,
-        noise: None,
-        disturbed: None,
         points: vec![Point {
             server: target.to_string(),
-            program: None,
-            versions: String::new(),
             load: describe(&report.config),
             figure,
-            ratio: None,
             outcome,
+            ..Point::default()
         }],
         load: Some(LoadPoint { requests_per_second: report.requests_per_second, doubts }),
+        ..Summary::default()
     }
 }
 

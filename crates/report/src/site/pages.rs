@@ -12,8 +12,9 @@ use crate::{
     ab::{Ab, AbOptions},
     analysis::Analysis,
     chart::{self, Axis, Chart, ChartKind, Line},
-    document::Document,
-    html::{Cells, document, link, safe, table, text},
+    document::{Block, Cell, Column, Document, Table},
+    figure_text::or_absent,
+    html::link,
     screen::{Facts, Point},
     table::headline::labels,
     table_units::thousands,
@@ -24,6 +25,8 @@ const ONE_LOAD: &str =
     "Each is one load, so a difference between two of them has no interval: it may be noise.";
 const NOTHING_COMPARED: &str = "Nothing was compared: this needs two runs of the same suite and programs on the same \
                                 machine. Nothing is claimed of loads.";
+const NOISE: &str = "For each run the median half width of the intervals of its ratios, and the share of its visits \
+                     that were disturbed. Both are low on a quiet machine.";
 /// Characters of the name of a file, which may be 255 with its end.
 const LONGEST_NAME: usize = 200;
 
@@ -50,12 +53,11 @@ pub fn run_page(analysis: &Analysis<'_>, facts: Facts<'_>) -> Document {
 /// All pages but those of runs and loads, which are in the order of their start, and so are `changes`.
 #[must_use]
 pub fn pages(runs: &[Summary], changes: &[Changes]) -> Vec<Page> {
-    let mut pages = vec![Page { path: "index.html".to_owned(), text: index(runs, changes) }];
-    let of_server = |name| Page { path: server_path(name), text: server(name, runs) };
-    pages.extend(servers(runs).into_iter().map(of_server));
-    let of_machine = |it| Page { path: machine_path(it), text: machine(it, runs) };
-    pages.extend(machines(runs).into_iter().map(of_machine));
-    pages
+    let index = ("index.html".to_owned(), index(runs, changes));
+    let servers = servers(runs).into_iter().map(|it| (server_path(it), server(it, runs)));
+    let machines = machines(runs).into_iter().map(|it| (machine_path(it), machine(it, runs)));
+    let pages = [index].into_iter().chain(servers).chain(machines);
+    pages.map(|(path, document)| Page { path, text: document.html() }).collect()
 }
 
 /// The servers but for their further copies, such as `builtin/epoll (A/A)`: those show noise and have no history.
@@ -87,62 +89,59 @@ fn slug(name: &str) -> String {
     if slug.len() <= LONGEST_NAME { slug } else { digest(name) }
 }
 
-fn index(results: &[Summary], changes: &[Changes]) -> String {
+fn index(results: &[Summary], changes: &[Changes]) -> Document {
     let (loads, runs): (Vec<_>, Vec<_>) = results.iter().partition(|it| it.load.is_some());
     let by_id: BTreeMap<&str, &Summary> = runs.iter().map(|run| (&*run.id, *run)).collect();
     let compared = changes.iter().filter(|it| it.refused.is_none()).count();
-    let mut changed: Vec<_> = changes
-        .iter()
-        .filter(|it| !it.changes.is_empty())
-        .filter_map(|it| Some((*by_id.get(it.new.as_str())?, it)))
+    let changed = changes.iter().filter(|it| !it.changes.is_empty()).rev();
+    let changed: Vec<_> = changed
+        .filter_map(|it| Some(change(by_id.get(it.new.as_str())?, it)))
+        .map(|it| Block::Html(it.into_string()))
         .collect();
-    changed.reverse();
-    let body = html! {
-        h1 { "Results" }
-        p.setting {
-            (runs.len()) " runs. Each is compared with the one before it of the same suite and programs on the same "
-            "machine: "
-            (compared) " comparisons, " (changed.len()) " with significant changes."
-        }
-        section {
-            h2 { "Changes" }
-            @if compared == 0 { p { (NOTHING_COMPARED) } }
-            @else if changed.is_empty() { p { "No significant change." } }
-            @for (run, changes) in changed { (change(run, changes)) }
-        }
-        section { h2 { "Runs" } (run_table("runs", &runs, "", |_| None)) }
-        @if !loads.is_empty() {
-            section { h2 { "Loads" } p.legend { (ONE_LOAD) } (run_table("loads", &loads, "", |_| None)) }
-        }
-        section {
-            h2 { "Servers" }
-            ul.names { @for name in servers(results) { li { (link(&server_path(name), name)) } } }
-        }
-        section {
-            h2 { "Machines" }
-            ul.names {
-                @for machine in machines(results) {
-                    li { (link(&machine_path(machine), &machine.name)) }
-                }
-            }
-        }
+    let setting = format!(
+        "{} runs. Each is compared with the one before it of the same suite and programs on the same machine: \
+         {compared} comparisons, {} with significant changes.",
+        runs.len(),
+        changed.len()
+    );
+    let changes = match changed.as_slice() {
+        _ if compared == 0 => vec![Block::line(NOTHING_COMPARED)],
+        [] => vec![Block::line("No significant change.")],
+        _ => changed,
     };
-    document("Results", &body)
+    let of_loads = loads.first().map(|_| Block::line(ONE_LOAD));
+    let of_loads = of_loads.into_iter().chain([run_table(&loads, "", |_| None)]).collect();
+    let servers = servers(results).into_iter().map(|it| (server_path(it), it));
+    let machines = machines(results).into_iter().map(|it| (machine_path(it), it.name.as_str()));
+    let blocks = vec![
+        Block::line(setting),
+        Block::Section("Changes".to_owned(), changes),
+        Block::Section("Runs".to_owned(), vec![run_table(&runs, "", |_| None)]),
+        Block::Section("Loads".to_owned(), of_loads),
+        Block::Section("Servers".to_owned(), vec![links(servers)]),
+        Block::Section("Machines".to_owned(), vec![links(machines)]),
+    ];
+    Document { title: "Results".to_owned(), blocks }
+}
+
+fn links<'a>(pages: impl Iterator<Item = (String, &'a str)>) -> Block {
+    let list = html! { ul.names { @for (path, name) in pages { li { (link(&path, name)) } } } };
+    Block::Html(list.into_string())
 }
 
 fn change(run: &Summary, changes: &Changes) -> Markup {
     let old = format!("runs/{}/index.html", changes.old);
     html! {
-        h3 { (link(&run.page(), &run.started)) " " (safe(&run.suite)) (safe(&labels(&run.labels)))
+        h3 { (link(&run.page(), &run.started)) " " (run.suite) (labels(&run.labels))
             ", compared with " (link(&old, "the run before")) }
         @if !changes.versions.is_empty() {
-            p.legend { @for version in &changes.versions { (safe(version)) br; } }
+            p.legend { @for version in &changes.versions { (version) br; } }
         }
         ul {
             @for it in &changes.changes {
                 li {
-                    b { bdi { (safe(&it.server)) } } " " (safe(&it.workload)) ": "
-                    span class=(if it.is_better { "less2" } else { "more2" }) { (safe(&it.change)) }
+                    b { bdi { (it.server) } } " " (it.workload) ": "
+                    span class=(if it.is_better { "less2" } else { "more2" }) { (it.change) }
                     ", margin " (it.margin) ", " (if it.is_better { "better" } else { "worse" })
                 }
             }
@@ -150,32 +149,33 @@ fn change(run: &Summary, changes: &Changes) -> Markup {
     }
 }
 
+fn linked(text: &str, path: String) -> Cell {
+    Cell { link: Some(path), ..Cell::from(text) }
+}
+
 /// The link to a result from a page with this way to the first one.
-fn result_link(root: &str, run: &Summary) -> Markup {
+fn result_link(root: &str, run: &Summary) -> Cell {
     let started = if run.started.is_empty() { "unknown" } else { &run.started };
-    link(&format!("{root}{}", run.page()), started)
+    linked(started, format!("{root}{}", run.page()))
 }
 
 /// A table of results, the newest first, with a column of the caller's.
-fn run_table(
-    name: &str,
-    runs: &[&Summary],
-    root: &str,
-    more: impl Fn(&Summary) -> Option<String>,
-) -> Markup {
+fn run_table(runs: &[&Summary], root: &str, more: impl Fn(&Summary) -> Option<String>) -> Block {
     let row = |run: &&Summary| {
-        let started = result_link(root, run);
         let result = more(run).unwrap_or_else(|| run.sentence.clone());
-        vec![started, text(&run.suite), text(version(&run.labels)), text(result)]
+        let words = [run.suite.clone(), version(&run.labels), result].map(Cell::from);
+        [result_link(root, run)].into_iter().chain(words).collect()
     };
-    let rows: Vec<Vec<Markup>> = runs.iter().rev().map(row).collect();
-    let words = Cells::Words.of(["suite", "version", "result"]);
-    let heads = [Cells::Figures.of(["started"]), words].concat();
-    table(name, &heads, &rows)
+    let rows: Vec<Vec<Cell>> = runs.iter().rev().map(row).collect();
+    Block::Table(Table::of(["started", "suite", "version", "result"], [""; 0], rows))
+}
+
+fn all_results() -> Block {
+    Block::Html(html! { p { (link("../index.html", "All results")) } }.into_string())
 }
 
 /// The history of a server under each load.
-fn server(name: &str, runs: &[Summary]) -> String {
+fn server(name: &str, runs: &[Summary]) -> Document {
     type Key<'a> = (&'a str, Option<&'a str>, &'a str);
     let mut loads: BTreeMap<Key<'_>, Vec<(&Summary, &Point)>> = BTreeMap::new();
     for run in runs {
@@ -184,24 +184,23 @@ fn server(name: &str, runs: &[Summary]) -> String {
             loads.entry(key).or_default().push((run, point));
         }
     }
-    let body = html! {
-        p { (link("../index.html", "All results")) }
-        h1 { bdi { (safe(name)) } }
-        @for ((load, program, _), points) in &loads {
-            section {
-                h2 { (safe(load)) @if let Some(program) = program { ": " (safe(program)) } }
-                @if points[0].0.load.is_some() { p.legend { (ONE_LOAD) } }
-                @if let Some(picture) = picture(load, points) { (picture) }
-                (history_table(load, points))
-            }
-        }
+    let section = |((load, program, _), points): (Key<'_>, Vec<(&Summary, &Point)>)| {
+        let program = program.map(|it| format!(": {it}")).unwrap_or_default();
+        let of_load = points[0].0.load.as_ref().map(|_| ONE_LOAD.to_owned());
+        let blocks = vec![
+            Block::Lines(of_load.into_iter().collect()),
+            Block::Charts(picture(load, &points).into_iter().collect()),
+            history_table(&points),
+        ];
+        Block::Section(format!("{load}{program}"), blocks)
     };
-    document(name, &body)
+    let blocks = [all_results()].into_iter().chain(loads.into_iter().map(section)).collect();
+    Document { title: name.to_owned(), blocks }
 }
 
 /// The ratios of runs, or the rates of loads, on each machine over their place among all of this load; none without
 /// any. Small dots are the ends of intervals, and a load that is not valid is hollow.
-fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
+fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Chart> {
     let is_of_loads = points[0].0.load.is_some();
     let ratios = points.iter().zip(1..).filter_map(|((run, point), number)| {
         let (value, interval) = match &run.load {
@@ -233,51 +232,47 @@ fn picture(load: &str, points: &[(&Summary, &Point)]) -> Option<Markup> {
         }
     };
     let kind = ChartKind::Lines { x: Axis::numbered(x, most), y, lines };
-    Some(Chart::new(format!("{load}: {what}"), kind).html())
+    Some(Chart::new(format!("{load}: {what}"), kind))
 }
 
-fn history_table(load: &str, points: &[(&Summary, &Point)]) -> Markup {
+fn history_table(points: &[(&Summary, &Point)]) -> Block {
     let outcome = match points[0].0.load {
         Some(_) => "limit",
         None => "compared with the baseline",
     };
-    let heads = [
-        Cells::Figures.of(["run", "started"]),
-        Cells::Words.of(["version"]),
-        Cells::Figures.of(["figure", outcome]),
-        Cells::Words.of(["versions", "machine"]),
-    ]
-    .concat();
+    let columns = vec![
+        Column::right("run"),
+        Column::right("started"),
+        Column::left("version"),
+        Column::right("figure"),
+        Column::right(outcome),
+        Column::left("versions"),
+        Column::left("machine"),
+    ];
     let row = |(place, (run, point)): (usize, &(&Summary, &Point))| {
+        let machine = format!("../{}", machine_path(&run.machine));
         vec![
-            text((place + 1).to_string()),
+            (place + 1).to_string().into(),
             result_link("../", run),
-            text(version(&run.labels)),
-            text(&point.figure),
-            text(&point.outcome),
-            text(&point.versions),
-            link(&format!("../{}", machine_path(&run.machine)), &run.machine.name),
+            version(&run.labels).into(),
+            point.figure.as_str().into(),
+            point.outcome.as_str().into(),
+            point.versions.as_str().into(),
+            linked(&run.machine.name, machine),
         ]
     };
-    let rows: Vec<Vec<Markup>> = points.iter().enumerate().rev().map(row).collect();
-    table(load, &heads, &rows)
+    Block::Table(Table::new(columns, points.iter().enumerate().rev().map(row)))
 }
 
 /// The noise of a machine over time.
-fn machine(machine: &Machine, runs: &[Summary]) -> String {
+fn machine(machine: &Machine, runs: &[Summary]) -> Document {
     let own: Vec<&Summary> = runs.iter().filter(|run| run.machine == *machine).collect();
-    let percent =
-        |share: Option<f64>| share.map_or("-".to_owned(), |it| format!("{:.1} %", it * 100.0));
-    let body = html! {
-        p { (link("../index.html", "All results")) }
-        h1 { (safe(&machine.name)) }
-        p.legend {
-            "For each run the median half width of the intervals of its ratios, and the share of its visits that were "
-            "disturbed. Both are low on a quiet machine."
-        }
-        (run_table("runs", &own, "../", |run| run.load.is_none().then(|| format!(
-            "half width {}, {} of the visits disturbed", percent(run.noise), percent(run.disturbed)
-        ))))
+    let percent = |share: Option<f64>| or_absent(share.map(|it| format!("{:.1} %", it * 100.0)));
+    let noise = |run: &Summary| {
+        let [noise, disturbed] = [run.noise, run.disturbed].map(percent);
+        let text = format!("half width {noise}, {disturbed} of the visits disturbed");
+        run.load.is_none().then_some(text)
     };
-    document(&machine.name, &body)
+    let blocks = vec![all_results(), Block::line(NOISE), run_table(&own, "../", noise)];
+    Document { title: machine.name.clone(), blocks }
 }

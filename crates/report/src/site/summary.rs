@@ -16,7 +16,7 @@ use crate::{
 pub const FORMAT: u32 = 3;
 
 /// A run or a load in a few lines.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
@@ -56,7 +56,7 @@ pub struct LoadPoint {
     pub doubts: Vec<String>,
 }
 
-#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Machine {
     /// The same for all runs on it.
     pub key: String,

@@ -24,23 +24,25 @@ pub(crate) const SMOKE: &str =
 /// What was done and how it ended.
 pub(crate) fn headline(journal: &Journal, workloads: &[WorkloadRows<'_>]) -> String {
     let start = &journal.start;
-    let sides = idle_words::after(&sides(&start.placement), start.idle);
     let noun = start.repetition();
     let blocks = blocks(start.blocks, made(workloads), noun);
     let before = match start.warmup_blocks {
         0 => String::new(),
         number => format!(" after {}", count(number, &format!("warm-up {noun}"))),
     };
+    let (suite, labels) = (suite(start), labels(&start.labels));
+    format!("suite {suite}{labels}, {blocks}{before}, {}", conditions(journal))
+}
+
+/// The end of a headline: the seed, the CPUs of both sides, what generated the load, and how it ended.
+pub(crate) fn conditions(journal: &Journal) -> String {
+    let start = &journal.start;
+    let sides = idle_words::after(&sides(&start.placement), start.idle);
     let generator = match start.generator.name {
         Generator::Wirebench => String::new(),
         _ => format!(", load by {}", start.generator),
     };
-    let (ended, resumed) = (end(journal), resumed(journal));
-    let (suite, seed) = (suite(start), start.seed);
-    let labels = labels(&start.labels);
-    format!(
-        "suite {suite}{labels}, {blocks}{before}, seed {seed}, {sides}{generator}{resumed}{ended}"
-    )
+    format!("seed {}, {sides}{generator}{}{}", start.seed, resumed(journal), end(journal))
 }
 
 /// What none of the tables can show.
@@ -91,7 +93,7 @@ pub(crate) fn ended(journal: &Journal) -> &'static str {
 }
 
 /// The end of a run as the end of a headline; nothing if the plan was completed.
-pub(crate) fn end(journal: &Journal) -> String {
+fn end(journal: &Journal) -> String {
     let goal = journal.start.goal;
     match journal.end.as_ref().map(|end| end.reason) {
         Some(EndReason::Complete) => String::new(),
@@ -136,7 +138,7 @@ pub(crate) fn suite(start: &Start) -> String {
     }
 }
 
-pub(crate) fn sides(placement: &Placement) -> String {
+fn sides(placement: &Placement) -> String {
     if !placement.pinned {
         return "not pinned".to_owned();
     }

@@ -95,16 +95,6 @@ mod tests {
     }
 
     #[test]
-    fn two_cohorts_are_too_few_for_a_verdict() {
-        let text = shown(&journal(2), None);
-        assert!(
-            text.lines().any(|line| line.starts_with("go/net") && line.contains("[")),
-            "{text}"
-        );
-        assert!(!text.contains("longer"), "{text}");
-    }
-
-    #[test]
     fn services_and_processes_of_their_own_have_no_start_up_time() {
         let mut service = journal(6);
         alter_all(&mut service, |it| it.instance = Some(Instance::default()));

@@ -5,9 +5,9 @@ use crate::{
     Details, Report as _,
     analysis::MetricFacts,
     fixtures::{
-        COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases, cost, cost_pair,
-        failed, fixed_rate, journal, journal_of, limited, measured, noisy, pair, rate, reason, run,
-        silence, silent, verified,
+        COST, NOISE, add, alter, alter_last, assert_golden, assert_golden_cases,
+        assert_golden_differences, cost, cost_pair, failed, fixed_rate, journal, journal_of,
+        limited, measured, noisy, pair, rate, reason, run, silence, silent, verified,
     },
     screen::Facts,
 };
@@ -33,21 +33,16 @@ pub(crate) fn report(journal: &Journal, style: Style) -> String {
     report_by(journal, style, None)
 }
 
-/// The report with ratios of requests/s, in which the rows of the fixtures differ.
-fn by_rate(journal: &Journal, style: Style) -> String {
-    report_by(journal, style, Some(Metric::Throughput))
-}
-
-/// Compares the text of a journal with a golden file.
-#[track_caller]
-fn check(name: &str, journal: &Journal) {
-    assert_golden(&format!("details/{name}.txt"), &report(journal, Style::Text));
-}
-
-/// The same by requests/s.
-#[track_caller]
-fn check_rate(name: &str, journal: &Journal) {
-    assert_golden(&format!("details/{name}.txt"), &by_rate(journal, Style::Text));
+/// The first workload and what follows it, without the usual heading and with the first words of each line that is not
+/// in every legend.
+fn body(text: &str) -> String {
+    let body = &text[text.find("\n\nhello").unwrap() + 2..];
+    let usual = "hello: hello, closed loop, 64 connections, 1s per run\n";
+    let body = body.strip_prefix(usual).unwrap_or(body);
+    let (body, legend) = body.split_once("\n\nlegend\n").unwrap_or((body.trim_end(), ""));
+    let words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    let legend = legend.lines().skip(2).map(words).collect::<Vec<_>>().join(" | ");
+    if legend.is_empty() { body.to_owned() + "\n" } else { format!("{body}\nlegend: {legend}\n") }
 }
 
 /// A journal of these runs in the first block.
@@ -57,64 +52,31 @@ fn first_block(runs: impl IntoIterator<Item = (&'static str, Outcome)>) -> Journ
     journal
 }
 
-#[test]
-fn the_details_as_text_and_markdown() {
-    assert_golden("run/details.txt", &by_rate(&pair(0.9), Style::Text));
-    assert_golden("run/details.md", &by_rate(&pair(0.9), Style::Markdown));
-    let one = report(&first_block([("c/epoll", rate(1000.0))]), Style::Markdown);
-    assert_golden("details/markdown-has-a-table-for-each-workload.txt", &one);
+/// Six blocks of the baseline twice and of `go/net` with a change.
+fn changed_pair(change: impl FnOnce(&mut Journal)) -> Journal {
+    let mut journal = pair(1.0);
+    change(&mut journal);
+    journal
 }
 
-#[test]
-fn two_blocks_have_ranges_and_a_note_on_what_they_cannot_show() {
-    let mut journal = journal();
-    add(&mut journal, "hello", ("c/epoll", 0), [200e3, 100e3], rate);
-    add(&mut journal, "hello", ("go/net", 0), [100e3, 95e3], rate);
-    check_rate("two-blocks-have-ranges-and-a-note-on-what", &journal);
+/// As the generator was at its limit in the runs of the baseline, and in those of the other row.
+fn bounds(base: fn(Outcome) -> Outcome, other: fn(Outcome) -> Outcome) -> Journal {
+    first_block([("c/epoll", base(rate(1000.0))), ("go/net", other(rate(1000.0)))])
 }
 
-#[test]
-fn a_ratio_says_when_the_generator_was_at_its_limit() {
-    let table_of = |base: fn(Outcome) -> Outcome, other: fn(Outcome) -> Outcome| {
-        let runs = [("c/epoll", base(rate(1000.0))), ("go/net", other(rate(1000.0)))];
-        by_rate(&first_block(runs), Style::Text)
-    };
-    let free: fn(Outcome) -> Outcome = |outcome| outcome;
-    let cases = [
-        ("none", table_of(free, free)),
-        ("of the baseline", table_of(limited, free)),
-        ("of the other", table_of(free, limited)),
-        ("of both", table_of(limited, limited)),
-    ];
-    assert_golden_cases("details/bounds.txt", cases);
+fn is_first_of_baseline(run: &Run) -> bool {
+    run.copy == 0 && run.variant.to_string() == "c/epoll"
 }
 
-#[test]
-fn a_baseline_without_figures_gives_its_place_to_the_next() {
-    let journal = first_block([("c/epoll", failed("it ended")), ("go/net", rate(1000.0))]);
-    check("a-baseline-without-figures-gives-its-place-to-the", &journal);
-}
-
-#[test]
-fn a_second_run_without_a_first_one_is_no_copy_and_says_what_it_is() {
+/// A second instance of the baseline without a first one, as when a run is cut off in the first block, whose order is
+/// shuffled.
+fn without_first() -> Journal {
     let mut journal = pair(0.9);
-    let is_first = |run: &Run| run.copy == 0 && run.variant.to_string() == "c/epoll";
-    for run in journal.runs.iter_mut().filter(|run| is_first(run)) {
-        run.outcome = failed("it ended");
-    }
-    let failed = report(&journal, Style::Text);
-    // As when it is cut off in the first block, whose order is shuffled.
-    journal.runs.retain(|run| !is_first(run));
-    let absent = report(&journal, Style::Text);
-    // Copies that were asked for are copies.
-    journal.start.copies = 2;
-    let copies = report(&journal, Style::Text);
-    let cases = [("failed", failed), ("not run", absent), ("copies", copies)];
-    assert_golden_cases("details/second-instance-alone.txt", cases);
+    journal.runs.retain(|run| !is_first_of_baseline(run));
+    journal
 }
 
-#[test]
-fn what_is_not_valid_is_marked_in_text_and_markdown() {
+fn not_valid() -> Journal {
     let mut journal = pair(0.9);
     alter_last(&mut journal, |it| {
         it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
@@ -123,178 +85,221 @@ fn what_is_not_valid_is_marked_in_text_and_markdown() {
     alter(&mut journal, "go/net", |it| {
         it.reasons.push(ReasonKind::GeneratorBound.reason(Weight::Limit, Some(1.0), ""));
     });
-    check_rate("not-valid", &journal);
-    assert_golden("details/not-valid.md", &by_rate(&journal, Style::Markdown));
-    // CPU time is not a bound, so the limit has no sign there and must be reported in words.
-    check("what-is-not-valid-is-marked-in-text-and", &journal);
+    journal
 }
 
-#[test]
-fn failures_flags_and_refusals_are_notes_of_their_rows() {
-    let ended =
-        Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
-    let errors = measured(1000.0, 2, &["2 errors: late"]);
-    let mut journal = first_block([("c/epoll", errors), ("own/server", ended)]);
-    journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
-    let (variant, reason) = ("go/net".parse().unwrap(), "no compiler".into());
-    journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
-    check("failures-flags-and-refusals-are-notes-of-their-rows", &journal);
-}
-
-#[test]
-fn a_check_that_fails_as_declared_is_a_note_of_the_row_that_was_measured() {
-    let mut journal = first_block([("go/net", rate(1000.0))]);
-    journal.verified.push(verified(
-        "go/net",
-        &[],
-        &[("half-close", "by design (it closed at once)")],
-    ));
-    check("a-check-that-fails-as-declared-is-a-note", &journal);
-}
-
-#[test]
-fn missing_blocks_are_reported() {
-    let mut journal = pair(1.0);
-    journal.runs.retain(|run| run.copy == 0 || run.block > 0);
-    check_rate("missing-blocks-are-reported", &journal);
-}
-
-#[test]
-fn outliers_are_reported_by_block_and_grouped_where_the_blocks_are_the_same() {
-    let mut journal = journal();
-    journal.start.blocks = 12;
-    // A run of each of 12 blocks, in which `strange` blocks are so much faster.
-    let mut add_row = |variant, strange: &[usize], by: f64| {
-        let value = |block: usize| {
-            100e3 * NOISE[block % 6] * if strange.contains(&(block + 1)) { by } else { 1.0 }
-        };
-        add(&mut journal, "hello", variant, (0..12).map(value), rate);
-    };
-    add_row(("c/epoll", 0), &[], 1.0);
-    add_row(("c/epoll", 1), &[], 1.0);
-    add_row(("go/net", 0), &[1, 10], 1.5);
-    add_row(("go/net", 1), &[10], 1.5);
-    add_row(("own/server", 0), &[1, 10], 1.2);
-    check_rate("outliers-are-reported-by-block-and-grouped-where-the", &journal);
-}
-
-#[test]
-fn another_metric_is_compared_where_it_is_asked_for() {
-    let mut journal = pair(1.0);
-    alter(&mut journal, "go/net", |it| {
-        it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
-    });
-    let text = report_by(&journal, Style::Text, Some(Metric::P99));
-    assert_golden("details/another-metric-is-compared-where-it-is-asked-for.txt", &text);
-}
-
-#[test]
-fn few_samples_and_a_spoiled_tail_mark_figures_and_not_the_row() {
-    let mut journal = pair(1.0);
-    alter_last(&mut journal, |it| it.load.latency.as_mut().unwrap().count = 999);
-    check("few-samples-beyond-a-percentile-are-marked", &journal);
-    let mut journal = pair(1.0);
-    alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Tail, "sent late")));
-    check("a-spoiled-tail-marks-its-figures-and-not-the", &journal);
-}
-
-#[test]
-fn warm_up_blocks_are_in_no_figure_but_their_failures_are_reported() {
+fn warm_up(outcome: Outcome) -> Journal {
     let mut journal = journal();
     journal.start.warmup_blocks = 1;
-    let warm = |outcome| Run { counts: Counts::WarmUp, ..run(0, "c/epoll", outcome) };
-    journal.runs.push(warm(measured(9000.0, 0, &["flag of a warm-up run"])));
+    journal.runs.push(Run { counts: Counts::WarmUp, ..run(0, "c/epoll", outcome) });
     journal.runs.push(run(1, "c/epoll", rate(1000.0)));
-    check("warm-up-blocks-are-in-no-figure-but-their", &journal);
-    journal.runs.push(warm(failed("it ended")));
-    check("warm-up-blocks-are-in-no-figure-but-their-2", &journal);
+    journal
 }
 
-#[test]
-fn the_headline_tells_how_it_ended_and_that_it_was_resumed() {
-    let mut journal = pair(1.0);
-    let mut headline = |reason: EndReason| {
-        journal.end = Some(End { ended: String::new(), reason });
-        report(&journal, Style::Text).lines().next().unwrap().to_owned()
-    };
-    let ends = [EndReason::Complete, EndReason::Precise, EndReason::Budget];
-    let shown = ends.map(|reason| (format!("{reason:?}"), headline(reason)));
-    assert_golden_cases("details/headlines.txt", shown);
-    journal.start.goal.precision = Some(0.015);
-    journal.end = Some(End { ended: String::new(), reason: EndReason::Precise });
-    let differences = vec!["the machine was started anew".to_owned()];
-    let at = "2026-01-02T04:00:00Z".to_owned();
-    journal.resumed.push(Resumed { at, command: Vec::new(), differences });
-    check("the-headline-tells-how-it-ended-and-that-it", &journal);
-    journal.start.blocks = 10;
-    check("missing-of-ten", &journal);
+fn idle() -> Journal {
+    let (mut journal, name) = silent();
+    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
+    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
+    journal
 }
 
-#[test]
-fn the_latencies_of_another_generator_are_shown_as_far_as_it_tells_them() {
+fn two_blocks() -> Journal {
+    let mut journal = journal();
+    add(&mut journal, "hello", ("c/epoll", 0), [200e3, 100e3], rate);
+    add(&mut journal, "hello", ("go/net", 0), [100e3, 95e3], rate);
+    journal
+}
+
+/// By another generator, which reports a median alone.
+fn of_wrk() -> Journal {
     let mut journal = first_block([("c/epoll", rate(1000.0))]);
     let generator = GeneratorVersion { name: Generator::Wrk, version: "4.1.0".into() };
     journal.start.generator = generator.clone();
     alter_last(&mut journal, |outcome| {
         outcome.load.latency = None;
         let latency = ToolLatency { latency_ns_p50: Some(123_000.0), ..ToolLatency::default() };
-        let generator = generator.clone();
         let tool = ToolReport { generator, latency, cpu_ns: 1, output: String::new() };
         outcome.tool = Some(Box::new(tool));
     });
-    check("the-latencies-of-another-generator-are-shown-as-far", &journal);
+    journal
 }
 
-#[test]
-fn what_an_entry_skips_and_missing_entries_of_a_suite_are_listed() {
-    let mut journal = journal();
-    journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
-    let reason = "there is no entry of this language here".to_owned();
-    journal.start.left_out.push(LeftOut { what: "d/".into(), reason });
-    check("what-an-entry-skips-and-missing-entries-of-a", &journal);
-}
+/// What is shown, by what its rows are compared unless by the metric of their phase, and the journal.
+type Case = (&'static str, Option<Metric>, fn() -> Journal);
 
-#[test]
-fn a_second_instance_without_figures_leaves_the_baseline_unchecked() {
-    let mut journal = pair(1.0);
-    for run in journal.runs.iter_mut().filter(|run| run.copy == 1) {
-        run.outcome = failed("it ended");
-    }
-    check("a-second-instance-without-figures-leaves-the-baseline-unchecked", &journal);
-}
+const BY_RATE: Option<Metric> = Some(Metric::Throughput);
 
-#[test]
-fn copies_have_numbers() {
-    let mut journal = pair(1.0);
-    add(&mut journal, "hello", ("go/net", 1), noisy(100e3, 5), rate);
-    check_rate("copies-have-numbers", &journal);
-}
+const CASES: [Case; 28] = [
+    ("two blocks have ranges", BY_RATE, two_blocks),
+    ("no bound", BY_RATE, || bounds(|it| it, |it| it)),
+    ("a bound of the baseline", BY_RATE, || bounds(limited, |it| it)),
+    ("a bound of the other", BY_RATE, || bounds(|it| it, limited)),
+    ("bounds of both", BY_RATE, || bounds(limited, limited)),
+    ("a baseline without figures gives its place to the next", None, || {
+        first_block([("c/epoll", failed("it ended")), ("go/net", rate(1000.0))])
+    }),
+    ("a second instance of the baseline, of which the first failed", None, || {
+        let mut journal = pair(0.9);
+        for run in journal.runs.iter_mut().filter(|run| is_first_of_baseline(run)) {
+            run.outcome = failed("it ended");
+        }
+        journal
+    }),
+    ("a second instance of the baseline, of which the first did not run", None, without_first),
+    ("copies that were asked for are copies", None, || {
+        let mut journal = without_first();
+        journal.start.copies = 2;
+        journal
+    }),
+    ("a second instance without figures leaves the baseline unchecked", None, || {
+        changed_pair(|it| {
+            let second = it.runs.iter_mut().filter(|run| run.copy == 1);
+            second.for_each(|run| run.outcome = failed("it ended"));
+        })
+    }),
+    ("copies have numbers", BY_RATE, || {
+        changed_pair(|it| add(it, "hello", ("go/net", 1), noisy(100e3, 5), rate))
+    }),
+    // CPU time is not a bound, so the limit has no sign there and must be reported in words.
+    ("what is not valid is marked, and a limit is a note", None, not_valid),
+    ("failures, flags and refusals are notes of their rows", None, || {
+        let ended =
+            Outcome::Failed { reason: "the server ended".into(), server_stderr: "boom\n".into() };
+        let errors = measured(1000.0, 2, &["2 errors: late"]);
+        let mut journal = first_block([("c/epoll", errors), ("own/server", ended)]);
+        journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
+        let (variant, reason) = ("go/net".parse().unwrap(), "no compiler".into());
+        journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
+        journal
+    }),
+    ("a check that fails as declared is a note of the row that was measured", None, || {
+        let mut journal = first_block([("go/net", rate(1000.0))]);
+        let known = [("half-close", "by design (it closed at once)")];
+        journal.verified.push(verified("go/net", &[], &known));
+        journal
+    }),
+    ("missing blocks are reported", BY_RATE, || {
+        changed_pair(|it| it.runs.retain(|run| run.copy == 0 || run.block > 0))
+    }),
+    ("outliers are reported by block, and together where the blocks are the same", BY_RATE, || {
+        let mut journal = journal();
+        journal.start.blocks = 12;
+        // A run of each of 12 blocks, in which `strange` blocks are so much faster.
+        let mut add_row = |variant, strange: &[usize], by: f64| {
+            let value = |block: usize| {
+                100e3 * NOISE[block % 6] * if strange.contains(&(block + 1)) { by } else { 1.0 }
+            };
+            add(&mut journal, "hello", variant, (0..12).map(value), rate);
+        };
+        add_row(("c/epoll", 0), &[], 1.0);
+        add_row(("c/epoll", 1), &[], 1.0);
+        add_row(("go/net", 0), &[1, 10], 1.5);
+        add_row(("go/net", 1), &[10], 1.5);
+        add_row(("own/server", 0), &[1, 10], 1.2);
+        journal
+    }),
+    ("another metric is compared where it is asked for", Some(Metric::P99), || {
+        changed_pair(|it| {
+            alter(it, "go/net", |it| {
+                it.load.latency.as_mut().unwrap().latency_ns_p99 = 3_000_000;
+            });
+        })
+    }),
+    ("few samples mark a figure and not the row", None, || {
+        changed_pair(|it| alter_last(it, |it| it.load.latency.as_mut().unwrap().count = 999))
+    }),
+    ("a spoiled tail marks a figure and not the row", None, || {
+        let late = reason(Weight::Tail, "sent late");
+        changed_pair(|it| alter_last(it, |it| it.reasons.push(late)))
+    }),
+    ("warm-up blocks are in no figure", None, || {
+        warm_up(measured(9000.0, 0, &["flag of a warm-up run"]))
+    }),
+    ("failures of warm-up blocks are reported", None, || warm_up(failed("it ended"))),
+    ("the latencies of another generator are shown as far as it tells them", None, of_wrk),
+    ("what an entry skips and missing entries of a suite are listed", None, || {
+        let mut journal = journal();
+        journal.start.variants[0].skips = vec!["does not parse".into(), "has no timeouts".into()];
+        let reason = "there is no entry of this language here".to_owned();
+        journal.start.left_out.push(LeftOut { what: "d/".into(), reason });
+        journal
+    }),
+    (
+        "a table of the cost tells its rate, who chose it and who cannot hold it",
+        None,
+        at_fixed_rate,
+    ),
+    ("a rate that was not found is reported", None, || {
+        let mut journal = at_fixed_rate();
+        (journal.rates, journal.runs) = (Vec::new(), Vec::new());
+        journal
+    }),
+    ("a table of silence has memory and CPU time", None, idle),
+    ("silence has no p99", Some(Metric::P99), idle),
+    ("silence by CPU time", Some(Metric::Cpu), idle),
+];
 
-#[test]
-fn a_table_of_the_cost_tells_its_rate_who_chose_it_and_who_cannot_hold_it() {
+fn at_fixed_rate() -> Journal {
     let mut journal = cost_pair(1.1);
     journal.rates.push(fixed_rate("hello", 40_000, &[("own/server", "it reached 900 requests/s")]));
-    check("a-table-of-the-cost-tells-its-rate-who", &journal);
-    let markdown = report(&journal, Style::Markdown);
+    journal
+}
+
+#[test]
+fn tables_have_what_must_be_known_of_their_rows() {
+    let shown = CASES
+        .map(|(name, metric, journal)| (name, body(&report_by(&journal(), Style::Text, metric))));
+    assert_golden_cases("details/tables.txt", shown);
+}
+
+#[test]
+fn the_details_as_text_and_markdown() {
+    for (name, journal) in [("run/details", pair(0.9)), ("details/not-valid", not_valid())] {
+        assert_golden(&format!("{name}.txt"), &report_by(&journal, Style::Text, BY_RATE));
+    }
+    let markdown = [pair(0.9), not_valid()].map(|it| report_by(&it, Style::Markdown, BY_RATE));
+    let cases = ["figures", "not valid"].into_iter().zip(markdown);
+    assert_golden_differences("run/details.md", cases);
+    let both = report(&bounds(limited, limited), Style::Text);
+    let legend =
+        "  bound by generator: the load generator was saturated, throughput is a lower bound\n";
+    assert!(both.ends_with(legend), "{both}");
+}
+
+#[test]
+fn the_headline_tells_how_it_ended_and_that_it_was_resumed() {
+    let headline =
+        |journal: &Journal| report(journal, Style::Text).lines().next().unwrap().to_owned();
+    let mut journal = pair(1.0);
+    let mut shown = Vec::new();
+    for reason in [EndReason::Complete, EndReason::Precise, EndReason::Budget] {
+        journal.end = Some(End { ended: String::new(), reason });
+        shown.push(headline(&journal));
+    }
+    journal.start.goal.precision = Some(0.015);
+    journal.end = Some(End { ended: String::new(), reason: EndReason::Precise });
+    let differences = vec!["the machine was started anew".to_owned()];
+    let at = "2026-01-02T04:00:00Z".to_owned();
+    journal.resumed.push(Resumed { at, command: Vec::new(), differences });
+    shown.push(headline(&journal));
+    let list = "\n\nresumed\n  2026-01-02T04:00:00Z: the machine was started anew\n\n";
+    assert!(report(&journal, Style::Text).contains(list));
+    journal.start.blocks = 10;
+    shown.extend([&journal, &warm_up(rate(1.0)), &of_wrk()].map(headline));
+    // What two blocks cannot show follows the headline.
+    let two = report(&two_blocks(), Style::Text);
+    shown.extend(two.split("\n\n").take(2).map(str::to_owned));
+    assert_golden("details/headlines.txt", &(shown.join("\n") + "\n"));
+}
+
+#[test]
+fn markdown_has_the_columns_that_fit() {
+    let markdown = report(&at_fixed_rate(), Style::Markdown);
     assert!(markdown.contains("| CPU us/request |"), "{markdown}");
     let is_narrow = |line: &str| !line.starts_with('|') || line.chars().count() <= 100;
     assert!(markdown.lines().all(is_narrow), "{markdown}");
     assert!(!markdown.contains("switches/request"), "not enough room: {markdown}");
-    (journal.rates, journal.runs) = (Vec::new(), Vec::new());
-    check("a-rate-that-was-not-found-is-reported", &journal);
-}
-
-#[test]
-fn a_table_of_silence_has_memory_and_cpu_time() {
-    let (mut journal, name) = silent();
-    add(&mut journal, &name, ("c/epoll", 0), noisy(100.0, 1), silence);
-    add(&mut journal, &name, ("go/net", 0), noisy(4096.0, 5), silence);
-    let name = "a-table-of-silence-has-memory-and-cpu-time";
-    for (place, metric) in [("", None), ("-2", Some(Metric::P99)), ("-3", Some(Metric::Cpu))] {
-        let text = report_by(&journal, Style::Text, metric);
-        assert_golden(&format!("details/{name}{place}.txt"), &text);
-    }
-    assert!(report(&journal, Style::Markdown).contains("| memory at rest |"));
+    assert!(report(&idle(), Style::Markdown).contains("| memory at rest |"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use wirebench_schema::objective::Objective;
 
 use super::{
     CellRank, ProbedRate, RateSearch, Sweep,
-    sweep::{is_limited, p99, rate},
+    sweep::{is_limited, p99, rate, shown},
 };
 use crate::{
     analysis::Metric,
@@ -63,14 +63,11 @@ fn map(sweep: &Sweep<'_>) -> Chart {
 }
 
 fn cell(cell: Option<&Cell>, most: f64) -> HeatCell {
-    let Some((cell, rate)) = cell.and_then(|cell| Some((cell, rate(cell)?))) else {
-        return HeatCell { text: "-".to_owned(), share: 0.0, is_best: false };
-    };
-    let invalid = if cell.valid { "" } else { "! " };
-    let bound = if is_limited(cell) { ">=" } else { "" };
-    let alike = if cell.place == Some(CellRank::Alike) { " =" } else { "" };
-    let text = format!("{invalid}{bound}{}{alike}", thousands(rate));
-    HeatCell { text, share: rate / most, is_best: cell.place == Some(CellRank::Best) }
+    let place = cell.and_then(|it| it.place);
+    let alike = if place == Some(CellRank::Alike) { " =" } else { "" };
+    let text = cell.and_then(shown).map_or_else(|| "-".to_owned(), |it| it + alike);
+    let share = cell.and_then(rate).map_or(0.0, |it| it / most);
+    HeatCell { text, share, is_best: place == Some(CellRank::Best) }
 }
 
 /// A figure with a line for each number of workers; none with fewer than two numbers of connections.

@@ -4,7 +4,7 @@ use wirebench_schema::objective::LatencyFigure;
 
 use super::{
     CellRank, ProbedRate, RateSearch, Sweep, Tuned, Tuning, charts, headline,
-    sweep::{is_limited, rate},
+    sweep::{self, is_limited, rate},
     words,
 };
 use crate::{
@@ -90,15 +90,12 @@ fn key(sweep: &Sweep<'_>) -> String {
 }
 
 fn shown(cell: &Cell) -> String {
-    let Some(rate) = rate(cell) else { return "-".to_owned() };
-    let invalid = if cell.valid { "" } else { "!" };
-    let limited = if is_limited(cell) { ">=" } else { "" };
     let place = match cell.place {
         Some(CellRank::Best) => " *",
         Some(CellRank::Alike) => " =",
         _ => "  ",
     };
-    format!("{invalid}{limited}{}{place}", thousands(rate))
+    sweep::shown(cell).map_or_else(|| "-".to_owned(), |it| it + place)
 }
 
 fn rates(search: &RateSearch<'_>) -> Table {

@@ -12,6 +12,7 @@ use super::{invalid, place, refusals};
 use crate::{
     analysis::{Analysis, Metric, Values, WorkloadRows},
     build::cell,
+    table_units::thousands,
     view::{Cell, CellRank, Figure},
 };
 
@@ -102,6 +103,13 @@ pub(super) fn is_limited(cell: &Cell) -> bool {
 /// The throughput of a cell that has one.
 pub(super) fn rate(cell: &Cell) -> Option<f64> {
     cell.figure(Metric::Throughput).map(|it| it.value)
+}
+
+/// The throughput of a cell with its signs, such as `!>=100 550`.
+pub(super) fn shown(cell: &Cell) -> Option<String> {
+    let invalid = if cell.valid { "" } else { "!" };
+    let bound = if is_limited(cell) { ">=" } else { "" };
+    Some(format!("{invalid}{bound}{}", thousands(rate(cell)?)))
 }
 
 /// The tail latency of a cell; none where it is a bound or void.

@@ -3,13 +3,14 @@
 
 use super::*;
 use crate::fixtures::{
-    NOISE, add_reason, alter_all, assert_golden, assert_golden_cases, assert_golden_page, changed,
-    failed, journal_of, limited, measured, noisy, rate, reason, run, with_reason,
+    NOISE, add_reason, alter_all, assert_golden, assert_golden_differences, assert_golden_page,
+    changed, failed, journal_of, limited, measured, noisy, rate, reason, run, with_reason,
 };
 use crate::{format::Format, schemas::tests::valid, view::tests::figure_of};
 use wirebench_schema::{
     journal::{
-        Counts, End, EndReason, Outcome, ReasonKind, Run, SearchLimit, SearchResult, SearchSpec,
+        Counts, End, EndReason, Measurement, Outcome, ReasonKind, Run, SearchLimit, SearchResult,
+        SearchSpec,
     },
     load::{LatencySummary, Offered},
 };
@@ -67,88 +68,81 @@ fn conclusion(journal: &Journal) -> String {
     text(journal).rsplit("\n\n").next().unwrap().to_owned()
 }
 
+/// A line for the conclusion of each case, and more for its notes.
+fn lines_of<T: std::fmt::Display>(cases: impl IntoIterator<Item = (T, String)>) -> String {
+    cases.into_iter().map(|(name, conclusion)| format!("{name}: {conclusion}")).collect()
+}
+
+/// The runs of a combination.
+fn of<'j>(journal: &'j mut Journal, name: &str) -> impl Iterator<Item = &'j mut Run> {
+    journal.runs.iter_mut().filter(move |run| run.workload == name)
+}
+
+/// Without the second best combination, and with a bound in another one.
+fn bound(journal: &mut Journal) {
+    journal.runs.retain(|run| run.workload != "workers-2-connections-50");
+    of(journal, "workers-1-connections-10")
+        .for_each(|run| run.outcome = limited(run.outcome.clone()));
+}
+
+fn without_common_block(journal: &mut Journal) {
+    bound(journal);
+    journal.runs.retain(|run| (run.workload == "workers-1-connections-50") == (run.block < 2));
+}
+
+/// A sweep that differs from the first one.
+type Case = (&'static str, fn(&mut Journal));
+
+const SWEEPS: [Case; 10] = [
+    ("one server CPU", |_| ()),
+    ("two server CPUs", |it| it.start.placement.server_cpus = vec![0, 2]),
+    ("three blocks and a plain difference", |it| {
+        *it = sweep(3);
+        for run in of(it, "workers-2-connections-50") {
+            run.outcome = rate(90_000.0 * NOISE[run.block as usize]);
+        }
+    }),
+    ("two blocks claim nothing", |it| it.runs.retain(|run| run.block < 2)),
+    ("nor does one cell, after a budget", |it| {
+        it.runs.retain(|run| run.block < 2 && run.workload == "workers-1-connections-50");
+        it.end = Some(End { ended: String::new(), reason: EndReason::Budget });
+        it.start.goal.budget = Some(std::time::Duration::from_secs(20));
+    }),
+    ("the generator was at its limit", |it| {
+        let best = of(it, "workers-1-connections-50").next().unwrap();
+        best.outcome = limited(best.outcome.clone());
+    }),
+    ("a cell that is a bound is not called slower", bound),
+    ("nor is one that shares no block with the best", without_common_block),
+    ("what speaks against figures and what failed", |it| {
+        it.runs[0].outcome = measured(60_000.0, 0, &["it rained"]);
+        of(it, "workers-2-connections-10").for_each(|run| run.outcome = failed("it fell over"));
+    }),
+    ("without a run", |it| it.runs.clear()),
+];
+
 #[test]
-fn the_highest_cell_is_named_and_so_are_those_that_are_not_slower() {
+fn a_sweep_names_the_highest_cell_and_what_qualifies_it() {
+    let cases = SWEEPS.map(|(name, change)| {
+        let mut journal = sweep(6);
+        change(&mut journal);
+        (name, text(&journal))
+    });
+    assert_golden_differences("tune/sweeps.txt", cases);
+}
+
+#[test]
+fn cells_that_are_bounds_void_or_without_a_common_block_are_not_called_slower() {
+    use CellRank::{Alike, Best, Slower, Unknown};
     for blocks in [6, 3] {
-        let journal = sweep(blocks);
-        use CellRank::{Alike, Best, Slower};
-        let found = places(&journal, [(1, 50), (2, 50), (1, 10), (2, 10)]);
+        let found = places(&sweep(blocks), [(1, 50), (2, 50), (1, 10), (2, 10)]);
         assert_eq!(found, [Best, Alike, Slower, Slower], "{blocks}");
     }
-    let shown = [6, 3].map(|blocks| (format!("{blocks} blocks"), text(&sweep(blocks))));
-    assert_golden_cases("tune/sweep-blocks.txt", shown);
-}
-
-#[test]
-fn a_plain_difference_is_found_with_three_blocks() {
-    let mut journal = sweep(3);
-    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-50") {
-        run.outcome = rate(90_000.0 * NOISE[run.block as usize]);
-    }
-    assert_golden("tune/sweep-plain-difference.txt", &text(&journal));
-}
-
-#[test]
-fn a_sweep_that_ended_early_claims_nothing() {
     let mut journal = sweep(6);
-    journal.runs.retain(|run| run.block < 2);
-    let early = text(&journal);
-    journal.runs.retain(|run| run.workload == "workers-1-connections-50");
-    let cases = [("two blocks", early), ("one cell", text(&journal))];
-    assert_golden_cases("tune/sweep-early.txt", cases);
-    journal.end = Some(End { ended: String::new(), reason: EndReason::Budget });
-    journal.start.goal.budget = Some(std::time::Duration::from_secs(20));
-    assert!(text(&journal).contains("; stopped after the budget of 20s\n"));
-}
-
-#[test]
-fn more_workers_than_cpus_are_said_to_share_them() {
-    let mut journal = sweep(6);
-    let shared = text(&journal);
-    journal.start.placement.server_cpus = vec![0, 2];
-    let cases = [("one server CPU", shared), ("two server CPUs", text(&journal))];
-    assert_golden_cases("tune/sweep-cpus.txt", cases);
-}
-
-#[test]
-fn cells_where_the_generator_was_at_its_limit_are_marked() {
-    let mut journal = sweep(6);
-    let last = journal.runs.iter_mut().find(|run| run.workload == "workers-1-connections-50");
-    let last = last.unwrap();
-    last.outcome = limited(last.outcome.clone());
-    assert_golden("tune/sweep-generator-limit.txt", &text(&journal));
-}
-
-#[test]
-fn a_cell_that_is_a_bound_or_shares_no_block_with_the_best_is_not_called_slower() {
-    let mut journal = sweep(6);
-    journal.runs.retain(|run| run.workload != "workers-2-connections-50");
-    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-1-connections-10") {
-        run.outcome = limited(run.outcome.clone());
-    }
-    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
-    let bound = text(&journal);
-    journal.runs.retain(|run| {
-        let is_best = run.workload == "workers-1-connections-50";
-        if is_best { run.block < 2 } else { run.block >= 2 }
-    });
-    assert_eq!(places(&journal, [(2, 10)]), [CellRank::Unknown]);
-    let cases = [("bound", bound), ("no common block", text(&journal))];
-    assert_golden_cases("tune/sweep-not-compared.txt", cases);
-}
-
-#[test]
-fn what_speaks_against_figures_and_what_failed_is_shown() {
-    let mut journal = sweep(6);
-    journal.runs[0].outcome = measured(60_000.0, 0, &["it rained"]);
-    for run in journal.runs.iter_mut().filter(|run| run.workload == "workers-2-connections-10") {
-        run.outcome = failed("it fell over");
-    }
-    assert_golden("tune/sweep-failed.txt", &text(&journal));
-}
-
-#[test]
-fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown() {
+    bound(&mut journal);
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [Unknown, Slower]);
+    without_common_block(&mut journal);
+    assert_eq!(places(&journal, [(2, 10)]), [Unknown]);
     let mut journal = sweep(6);
     let is_of = |name: &'static str| move |run: &Run| run.workload == name;
     let [wrong, bound] =
@@ -156,15 +150,17 @@ fn a_combination_that_is_not_valid_is_not_compared_and_a_void_tail_is_not_shown(
             .map(|(kind, weight)| kind.reason(weight, None, ""));
     add_reason(&mut journal, is_of("workers-1-connections-10"), &wrong);
     add_reason(&mut journal, is_of("workers-1-connections-50"), &bound);
-    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [CellRank::Unknown, CellRank::Slower]);
-    assert!(text(&journal).contains("1 worker and 50 connections (p99 -;"));
+    assert_eq!(places(&journal, [(1, 10), (2, 10)]), [Unknown, Slower]);
+    let text = text(&journal);
+    assert!(
+        text.contains("1 worker and 50 connections (p99 -;"),
+        "a void tail is not shown: {text}"
+    );
 }
 
 #[test]
-fn a_sweep_without_a_run_says_so_and_shows_no_table() {
+fn results_of_other_verbs_are_no_tuning() {
     let mut journal = sweep(6);
-    journal.runs.clear();
-    assert_golden("tune/sweep-empty.txt", &text(&journal));
     journal.start.suite = "quick".to_owned();
     assert!(Tuned::of(&journal).is_none());
     (journal.start.suite, journal.start.workloads) = (SUITE.to_owned(), Vec::new());
@@ -230,7 +226,7 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let mut disturbed = search(Some(SearchResult { limit: SearchLimit::Budget, ..FOUND }));
     alter_all(&mut disturbed, |it| {
         it.reasons.push(ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.3), ""));
-        (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
+        busy(it, 0.5);
     });
     let disturbed = conclusion(&disturbed);
     assert!(disturbed.contains("(it misses at 62 000 because of other programs)"), "{disturbed}");
@@ -244,21 +240,38 @@ fn a_search_ends_in_one_sentence_that_says_what_bounds_it() {
     let by_interval = by_interval.map(|(name, found)| (name.to_owned(), found));
     let cases = by_limit.into_iter().chain(by_interval);
     let shown = cases.map(|(name, found)| (name, conclusion(&search(Some(found)))));
-    assert_golden_cases("tune/search-limits.txt", shown);
+    let few: fn(&mut Measurement) = |it| it.load.latency.as_mut().unwrap().count = 999;
+    let more = [
+        ("few samples", Server, few),
+        // A server that misses with time to spare was held up.
+        ("server, 55 % busy", Server, |it| busy(it, 0.55)),
+        ("server, 85 % busy", Server, |it| busy(it, 0.85)),
+        ("generator, 55 % busy", Generator, |it| busy(it, 0.55)),
+    ];
+    let more = more.map(|(name, limit, change)| {
+        let mut journal = search(Some(SearchResult { limit, ..FOUND }));
+        alter_all(&mut journal, change);
+        (name.to_owned(), conclusion(&journal))
+    });
+    assert_golden("tune/search-limits.txt", &lines_of(shown.chain(more)));
+}
+
+/// With this share of the server's CPU time in use.
+fn busy(measured: &mut Measurement, share: f64) {
+    (measured.cost.cpu_share, measured.cost.busiest_thread_share) = (share, share);
 }
 
 #[test]
 fn both_results_in_all_forms() {
     for (name, journal, cells) in [("sweep", sweep(6), 4), ("search", search(Some(FOUND)), 1)] {
         let tuned = Tuned::of(&journal).unwrap();
-        assert_golden(&format!("tune/{name}.txt"), &tuned.details());
-        assert_golden(&format!("tune/{name}.md"), &tuned.markdown());
         let json = valid("result", &tuned.json());
         assert_eq!(json["cells"].as_array().unwrap().len(), cells, "{name}");
         let p99 = if name == "search" { 2e6 } else { 1.5e6 };
         assert_eq!(figure_of(&json["cells"][0], "latency_ns_p99")["value"], p99, "{name}");
         assert_golden_page(&format!("{name}.html"), &Format::Html.write(&tuned, None).text);
     }
+    assert_golden("tune/search.txt", &text(&search(Some(FOUND))));
 }
 
 #[test]
@@ -269,7 +282,7 @@ fn a_search_of_an_older_journal_says_how_it_was_confirmed() {
     let cases =
         [("confirmed", found), ("not", SearchResult { confirmations: 0, held: 0, ..found })];
     let shown = cases.map(|(name, found)| (name, conclusion(&search(Some(found)))));
-    assert_golden_cases("tune/search-older.txt", shown);
+    assert_golden("tune/search-older.txt", &lines_of(shown));
     let line = r#"{"variant":"c/epoll","workload":"rate","objectives":["p99 < 2ms"],"precision":0.02,
                    "confirmations":3,"lowest":100,"highest":1000}"#;
     let sought: SearchSpec = serde_json::from_str(line).unwrap();
@@ -293,7 +306,7 @@ fn a_search_that_found_nothing_says_why() {
     ]
     .map(|(name, journal)| (name, conclusion(&journal)));
     assert_eq!(conclusion(&of(Interrupted)), cases[5].1);
-    assert_golden_cases("tune/search-nothing.txt", cases);
+    assert_golden("tune/search-nothing.txt", &lines_of(cases));
 }
 
 #[test]
@@ -301,24 +314,13 @@ fn a_larger_limit_is_no_advice_where_replies_fail() {
     let nothing = SearchResult { requests_per_second: None, low: None, high: None, ..FOUND };
     for found in [nothing, FOUND] {
         let mut journal = search(Some(found));
-        alter_all(&mut journal, |it| {
-            (it.cost.cpu_share, it.cost.busiest_thread_share) = (0.5, 0.5);
-        });
+        alter_all(&mut journal, |it| busy(it, 0.5));
         assert!(conclusion(&journal).contains("try a larger limit"), "{found:?}");
         alter_all(&mut journal, |it| it.load.errors.status = 3);
         let text = text(&journal);
         assert!(!text.contains("larger limit"), "{text}");
         assert_eq!(text.contains("find out why replies fail"), found == nothing, "{text}");
     }
-}
-
-#[test]
-fn too_few_samples_for_the_objective_are_reported() {
-    let mut journal = search(Some(FOUND));
-    alter_all(&mut journal, |it| {
-        it.load.latency.as_mut().unwrap().count = 999;
-    });
-    assert_golden("tune/search-few-samples.txt", &conclusion(&journal));
 }
 
 #[test]
@@ -329,21 +331,4 @@ fn a_server_that_did_not_start_is_no_rate_but_a_note() {
     journal.runs.push(Run { workload: "rate".into(), ..run(0, "c/epoll", outcome) });
     let text = text(&journal);
     assert!(!text.contains("why not") && text.contains("no port"), "{text}");
-}
-
-#[test]
-fn a_server_that_misses_with_time_to_spare_was_held_up() {
-    let of = |limit, share| {
-        let mut journal = search(Some(SearchResult { limit, ..FOUND }));
-        alter_all(&mut journal, |it| {
-            (it.cost.cpu_share, it.cost.busiest_thread_share) = (share, share);
-        });
-        conclusion(&journal)
-    };
-    let cases = [
-        ("server, 55 % busy", of(SearchLimit::Server, 0.55)),
-        ("server, 85 % busy", of(SearchLimit::Server, 0.85)),
-        ("generator, 55 % busy", of(SearchLimit::Generator, 0.55)),
-    ];
-    assert_golden_cases("tune/search-stalled.txt", cases);
 }

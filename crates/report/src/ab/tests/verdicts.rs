@@ -83,7 +83,7 @@ fn a_server_that_was_not_saturated_is_named() {
     expect![[r#"
         not saturated: B (busy 71 %); CPU per request includes wake-ups; consider --rate
     "#]]
-    .assert_eq(&added(&ab.page(None), &usual));
+    .assert_eq(&difference_in_words(&usual, &ab.page(None)));
     // At a rate no server is saturated.
     assert!(!of(&costs(1.05, 1.0), &[]).page(None).contains("not saturated"));
     assert_eq!(ab.verdict, Verdict::Claimed(Claim::Higher));

@@ -5,7 +5,7 @@ use wirebench_schema::{journal::Journal, load::LatencySummary, suite::Phase};
 use crate::{
     analysis::Row,
     chart::{Chart, ChartKind, Line, Point},
-    distribution::{self, Distribution},
+    distribution::{Distribution, Percentiles},
     document::{Block, Table},
     screen::{
         model,
@@ -62,10 +62,9 @@ fn line(journal: &Journal, row: &Row<'_>, summary: &LatencySummary) -> Line {
 
 fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Vec<Block> {
     let percentiles = TABLE.map(|percent| format!("p{percent}")).into_iter();
-    let mut signs = Vec::new();
+    let mut all = Percentiles::of(&TABLE, latency);
     let cells = |(row, summary): &(&Row<'_>, LatencySummary)| {
-        let (mut cells, found) = distribution::cells(Some(summary), &TABLE, latency);
-        signs.extend(found);
+        let mut cells = all.cells(Some(summary));
         if shown(row) != Shown::All {
             let tail = cells.iter_mut().zip(TABLE).filter(|it| it.1 >= TAIL);
             tail.for_each(|(cell, _)| "!".clone_into(cell));
@@ -74,5 +73,5 @@ fn table(rows: &[(&Row<'_>, LatencySummary)]) -> Vec<Block> {
     };
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let table = Table::of(["server"], percentiles.chain(["samples".to_owned()]), rows);
-    vec![Block::Table(table), Block::Lines(distribution::legend(&signs))]
+    vec![Block::Table(table), all.legend()]
 }

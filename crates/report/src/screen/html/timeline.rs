@@ -1,66 +1,47 @@
 //! Every visit in the order in which it ran, by what disturbed it, so that drift is visible.
 
-use wirebench_schema::journal::{Outcome, Visit};
+use wirebench_schema::journal::{Run, Visit};
+use wirebench_stats::median;
 
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, WorkloadRows},
     chart::{Axis, Chart, ChartKind, Marks, Outline},
     document::Block,
-    visits::{DISTURBANCES, disturbance},
+    visits::{of_states, of_uses, uses},
 };
 
 const TITLE: &str = "timeline: CPU per request of each visit in the order in which they ran";
 const LEGEND: &str = "Each dot is a visit of load in the order in which it ran: its CPU per request, compared with the \
-                      median of its instance under this load. Without drift, dots scatter around 1. Disturbed visits \
-                      are coloured and do not count.";
+                      median of its instance under this load. Without drift, dots scatter around 1. Coloured ones do \
+                      not count.";
 const LEGEND_OF_STATES: &str = " The strip below shows the state of the machine, from the time of a round trip of a \
                                 cache line.";
 /// Labels of the ratio; visits beyond them are at the edge.
 const RATIOS: [f64; 3] = [0.5, 1.0, 2.0];
 
-/// A visit that nothing disturbed: its class in the style sheet, and what it is called.
-const QUIET: (&str, &str) = ("quiet", "undisturbed");
-
-/// The states of the machine in the strip below the dots: the nearest one, another and neither.
-const STATES: [(&str, &str); 3] = [
-    ("near", "the CPUs of server and generator were as near to each other as ever"),
-    ("far", "they were farther from each other"),
-    ("mixed", "their distance changed"),
-];
-
-/// A visit: its cohort and its start, its CPU per request over the median of its instance under this load, and its
-/// classes: of what disturbed it, and of the state of the machine, if it has several.
-type Mark = ((u32, u64), f64, [Option<&'static str>; 2]);
+/// A visit: its cohort, what became of it, and its CPU per request over the median of its instance under this load.
+type Mark<'a> = (u32, &'a Visit, usize, f64);
 
 /// The chart; nothing of a run without visits.
 pub(super) fn section(analysis: &Analysis<'_>) -> Block {
     let mut visits = visits(analysis);
-    visits.sort_by_key(|visit| visit.0);
-    let chart = if visits.is_empty() { None } else { chart(&visits) };
+    visits.sort_by_key(|(cohort, visit, ..)| (*cohort, visit.start_ns));
+    // All loads have the states of the run; those without visits may know fewer.
+    let rows = analysis.workloads.iter().max_by_key(|it| it.states.others.len());
+    let chart = rows.filter(|_| !visits.is_empty()).and_then(|it| chart(analysis, it, &visits));
     Block::Section("Timeline".to_owned(), vec![Block::Charts(chart.into_iter().collect())])
 }
 
-fn chart(visits: &[Mark]) -> Option<Chart> {
-    let cohort = |place: usize| visits[place].0.0;
+fn chart(analysis: &Analysis<'_>, rows: &WorkloadRows<'_>, visits: &[Mark<'_>]) -> Option<Chart> {
+    let cohort = |place: usize| visits[place].0;
     let is_first = |place: &usize| *place == 0 || cohort(*place) != cohort(*place - 1);
     let begins: Vec<f64> = (0..visits.len()).filter(is_first).map(|place| place as f64).collect();
-    let disturbed = DISTURBANCES.iter().map(|it| (it.1, it.2));
-    let classes = [QUIET].into_iter().chain(disturbed).chain(STATES);
-    let marks = classes.map(|(class, words)| {
-        let of_class = visits.iter().enumerate().filter(|(_, it)| it.2.contains(&Some(class)));
-        let points: Vec<_> = of_class.map(|(place, it)| (place as f64, it.1)).collect();
-        let is_state = STATES.iter().any(|it| it.0 == class);
-        let outline = if is_state { Outline::Strip } else { Outline::Dot };
-        Marks {
-            class: class.to_owned(),
-            outline,
-            words: format!("{} {words}", points.len()),
-            points,
-        }
-    });
-    let marks: Vec<Marks> = marks.filter(|it| !it.points.is_empty()).collect();
-    let has_states = marks.iter().any(|it| it.outline == Outline::Strip);
-    let legend = format!("{LEGEND}{}", if has_states { LEGEND_OF_STATES } else { "" });
+    let placed = || visits.iter().enumerate().map(|(place, it)| (place as f64, it));
+    let uses: Vec<_> = placed().map(|(place, it)| (it.2, (place, it.3))).collect();
+    let begun: Vec<_> = placed().map(|(place, it)| (place, it.1)).collect();
+    let states = of_states(analysis, rows, &begun);
+    let legend = format!("{LEGEND}{}", if states.is_empty() { "" } else { LEGEND_OF_STATES });
+    let marks = of_uses(&uses).into_iter().map(dotted).chain(states).collect();
     let labels = begins.iter().zip(1..).map(|(at, number)| (*at, number.to_string())).collect();
     let x = Axis { labels, ..Axis::linear("cohort", visits.len() as f64, |_| String::new()) };
     let name = "CPU per request over the median";
@@ -69,32 +50,22 @@ fn chart(visits: &[Mark]) -> Option<Chart> {
     Some(Chart::titled(TITLE.to_owned(), kind).explained(legend))
 }
 
-fn visits(analysis: &Analysis<'_>) -> Vec<Mark> {
-    let states = &analysis.machine.states;
-    let state = |visit: &Visit| {
-        let class = match states.during(visit.distances.readings()) {
-            Some(0) => "near",
-            Some(_) => "far",
-            None => "mixed",
+/// The marks of one use as dots: there are too many visits for larger ones.
+fn dotted(marks: Marks) -> Marks {
+    let class = marks.class.replace(" thin", "").replace("counted", "quiet");
+    Marks { class, outline: Outline::Dot, ..marks }
+}
+
+fn visits<'a>(analysis: &Analysis<'a>) -> Vec<Mark<'a>> {
+    let of_run = |run: &'a Run| {
+        let values = Visit::counted(run.outcome.visits()).into_iter();
+        let values: Vec<f64> = values.filter_map(Visit::cpu_ns_per_request).collect();
+        let median = median(&values).filter(|it| *it > 0.0)?;
+        let uses = run.outcome.visits().iter().zip(uses(analysis, run));
+        let mark = |(visit, at_use): (&'a Visit, usize)| {
+            Some((run.cohort(), visit, at_use, visit.cpu_ns_per_request()? / median))
         };
-        (states.count() > 1).then_some(class)
+        Some(uses.filter_map(mark).collect::<Vec<_>>())
     };
-    let mut all = Vec::new();
-    for run in &analysis.journal.runs {
-        let Outcome::Measured(measured) = &run.outcome else { continue };
-        let values: Vec<f64> = Visit::counted(&measured.visits)
-            .iter()
-            .filter_map(|it| it.cpu_ns_per_request())
-            .collect();
-        let Some(median) = wirebench_stats::median(&values).filter(|it| *it > 0.0) else {
-            continue;
-        };
-        let marks = measured.visits.iter().filter_map(|visit| {
-            let ratio = visit.cpu_ns_per_request()? / median;
-            let class = visit.dropped.map_or(QUIET.0, |kind| disturbance(kind).1);
-            Some(((run.cohort(), visit.start_ns), ratio, [Some(class), state(visit)]))
-        });
-        all.extend(marks);
-    }
-    all
+    analysis.journal.runs.iter().filter_map(of_run).flatten().collect()
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::analysis::MetricFacts;
 use crate::fixtures::{
-    add, alter_last, alter_runs, cost, failed, noisy, pair, rate, reason, silence, silent, trio,
-    verified,
+    add, alter_last, alter_runs, assert_golden_differences, cost, failed, noisy, pair, rate,
+    reason, silence, silent, trio, verified,
 };
 use wirebench_schema::journal::{
     Bound, Cause, End, EndReason, Journal, Measurement, Owner, ProgramShare, ReasonKind, Run,
@@ -40,32 +40,102 @@ fn change(journal: &mut Journal, (variant, workload): (&str, &str), by: impl Fn(
     alter_runs(journal, is_meant, by);
 }
 
-#[test]
-fn loads_of_a_scenario_are_next_to_each_other_and_the_baseline_comes_first() {
-    let text = shown(&two_rates());
-    assert!(text.lines().count() < 20, "{text}");
-    assert_golden("page/loads-of-a-scenario-are-next-to-each-other.txt", &text);
+/// A run that differs from the first one.
+type Case = (&'static str, fn(&mut Journal));
+
+const CASES: [Case; 12] = [
+    ("loads of a scenario are next to each other, and the baseline comes first", |_| ()),
+    ("a row that was not saturated is named; rows at a rate wait by design", |it| {
+        change(it, ("go/net", "hello"), |it| it.bound = Bound::Neither);
+    }),
+    ("a rate that was not held hides the figures of the row", |it| {
+        change(it, ("go/net", "hello-40000"), |it| {
+            it.reasons.push(ReasonKind::BelowRate.reason(Weight::Invalid, Some(0.8), "80 %"));
+        });
+    }),
+    ("a disturbed row is not compared, and a disturbed tail is hidden", disturb),
+    ("a condition that was asked for is stated once and hides nothing", |it| {
+        for row in ["c/epoll", "go/net", "own/server"] {
+            change(it, (row, "hello-20000"), |it| {
+                it.reasons.push(ReasonKind::NotPinned.reason(Weight::Invalid, None, ""));
+            });
+        }
+    }),
+    ("one disturbed run of six hides nothing", |it| {
+        alter_last(it, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
+    }),
+    ("a server that closes after every reply is compared, and its line says so", |it| {
+        change(it, ("go/net", "hello"), |it| {
+            it.reasons.push(ReasonKind::ClosesAfterReply.reason(Weight::Note, Some(9.0), ""));
+        });
+    }),
+    ("with CPUs of its own a server does not wait for the generator", wait),
+    ("on shared CPUs the scheduler has a part in each request", |it| {
+        wait(it);
+        it.start.placement.disjoint = false;
+        // Then the two sides together are the bottleneck.
+        change(it, ("go/net", "hello"), |it| it.bound = Bound::Neither);
+    }),
+    ("idle connections have columns of memory", |it| {
+        let (journal, name) = silent();
+        *it = journal;
+        trio(it, &name, (100.0, 4096.0), silence);
+    }),
+    ("without figures", |it| *it = crate::fixtures::journal()),
+    ("what was not measured is listed with its reason", |it| {
+        it.start.workloads.truncate(2);
+        for run in it.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {
+            run.outcome = failed("the server ended");
+        }
+        it.runs.retain(|run| run.variant.to_string() != "go/net");
+        it.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
+        let (variant, reason) = ("d/vibe".parse().unwrap(), "no compiler".into());
+        it.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
+    }),
+];
+
+fn wait(journal: &mut Journal) {
+    for (row, ns) in [("c/epoll", 5_000_000), ("go/net", 5_000_000), ("own/server", 9_000_000)] {
+        change(journal, (row, "hello"), |it| {
+            (it.load.requests, it.cost.processes) = (1000, 1);
+            (it.cost.run_queue_ns, it.cost.context_switches_involuntary) = (Some(ns), 250);
+        });
+    }
+}
+
+fn disturb(journal: &mut Journal) {
+    change(journal, ("go/net", "hello-20000"), |it| {
+        let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), "");
+        let python = ProgramShare { name: "python3".into(), owner: Owner::Other, share: 0.4 };
+        it.reasons.push(reason.by(&[python]));
+    });
+    for row in ["c/epoll", "go/net", "own/server"] {
+        change(journal, (row, "hello-40000"), |it| {
+            let reason = ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), "");
+            it.reasons.push(reason.of(RunSide::Generator));
+        });
+    }
 }
 
 #[test]
-fn on_shared_cpus_the_scheduler_has_a_part_in_each_request() {
+fn pages_have_what_must_be_known_of_their_rows() {
+    let shown = CASES.map(|(name, change)| {
+        let mut journal = two_rates();
+        change(&mut journal);
+        (name, shown(&journal))
+    });
+    assert!(shown[0].1.lines().count() < 20, "{}", shown[0].1);
+    assert_golden_differences("page/texts.txt", shown);
+}
+
+#[test]
+fn the_next_step_is_about_programs_that_can_be_stopped() {
+    let step = |journal: &Journal| causes(&Analysis::of(journal)).1;
     let mut journal = two_rates();
-    alter_runs(
-        &mut journal,
-        |_| true,
-        |it| {
-            (it.load.requests, it.cost.processes) = (1000, 1);
-            (it.cost.run_queue_ns, it.cost.context_switches_involuntary) = (Some(5_000_000), 250);
-        },
-    );
-    assert!(!shown(&journal).contains("context switches"), "each side has its own CPU");
-    journal.start.placement.disjoint = false;
-    change(&mut journal, ("own/server", "hello"), |it| it.cost.run_queue_ns = Some(9_000_000));
-    let text = shown(&journal).split_whitespace().collect::<Vec<_>>().join(" ");
-    let sentence = "all rows: a server waited 5.00 us to 9.00 us per request for a CPU, with 0.25 involuntary context \
-                    switches; requests/s and latencies include the wait, CPU time does not";
-    assert!(text.contains(sentence), "{text}");
-    assert!(!text.contains("neither side was the bottleneck"), "{text}");
+    disturb(&mut journal);
+    assert_eq!(step(&journal), Some("stop these programs and measure again"));
+    change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
+    assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
 }
 
 #[test]
@@ -93,60 +163,6 @@ fn a_figure_is_a_bound_if_most_runs_were_limited_by_the_generator() {
         let text = shown(&journal);
         assert_eq!(text.contains(">="), is_bound, "{limited_runs}: {text}");
     }
-}
-
-#[test]
-fn rows_that_were_not_saturated_are_named() {
-    let mut journal = two_rates();
-    change(&mut journal, ("go/net", "hello"), |it| it.bound = Bound::Neither);
-    let text = shown(&journal);
-    assert_golden("page/rows-that-were-not-saturated-are-named.txt", &text);
-    assert_eq!(text.matches("not saturated").count(), 1, "rows at a rate wait by design: {text}");
-}
-
-#[test]
-fn a_rate_that_was_not_held_hides_the_figures_of_the_row() {
-    let mut journal = two_rates();
-    change(&mut journal, ("go/net", "hello-40000"), |it| {
-        it.reasons.push(ReasonKind::BelowRate.reason(Weight::Invalid, Some(0.8), "80 %"));
-    });
-    let text = shown(&journal);
-    assert_golden("page/a-rate-that-was-not-held-hides-the-figures.txt", &text);
-}
-
-#[test]
-fn a_disturbed_row_is_not_compared_and_a_disturbed_tail_is_hidden() {
-    let mut journal = two_rates();
-    change(&mut journal, ("go/net", "hello-20000"), |it| {
-        let reason = ReasonKind::Neighbour.reason(Weight::Invalid, Some(0.4), "");
-        let python = ProgramShare { name: "python3".into(), owner: Owner::Other, share: 0.4 };
-        it.reasons.push(reason.by(&[python]));
-    });
-    for row in ["c/epoll", "go/net", "own/server"] {
-        change(&mut journal, (row, "hello-40000"), |it| {
-            let reason = ReasonKind::Neighbour.reason(Weight::Tail, Some(0.02), "");
-            it.reasons.push(reason.of(RunSide::Generator));
-        });
-    }
-    let text = shown(&journal);
-    assert_golden("page/a-disturbed-row-is-not-compared-and-a-disturbed.txt", &text);
-    let step = |journal: &Journal| causes(&Analysis::of(journal)).1;
-    assert_eq!(step(&journal), Some("stop these programs and measure again"));
-    change(&mut journal, ("go/net", "hello-20000"), |it| it.reasons.clear());
-    assert_eq!(step(&journal), Some("measure for longer, or on another machine"));
-}
-
-#[test]
-fn a_server_that_closes_after_every_reply_is_compared_and_its_line_says_so() {
-    let mut journal = two_rates();
-    change(&mut journal, ("go/net", "hello"), |it| {
-        it.reasons.push(ReasonKind::ClosesAfterReply.reason(Weight::Note, Some(9.0), ""));
-    });
-    let text = shown(&journal);
-    let row = text.lines().find(|line| line.starts_with("go/net")).unwrap();
-    assert!(!row.contains('!'), "{text}");
-    let line = "    go/net: the server closed the connection after every reply: figures include connecting.";
-    assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
 }
 
 #[test]
@@ -184,13 +200,6 @@ fn only_programs_that_the_user_can_stop_are_to_be_stopped_and_the_rest_is_one_li
 }
 
 #[test]
-fn one_disturbed_run_of_six_hides_nothing() {
-    let mut journal = two_rates();
-    alter_last(&mut journal, |it| it.reasons.push(reason(Weight::Invalid, "2 errors")));
-    assert_eq!(shown(&journal), shown(&two_rates()));
-}
-
-#[test]
 fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     let mut journal = two_rates();
     change(&mut journal, ("c/epoll", "hello-20000"), |it| {
@@ -199,42 +208,6 @@ fn a_baseline_that_is_not_valid_leaves_no_comparison() {
     let analysis = Analysis::of(&journal);
     let group = &Model::of(&analysis).blocks[0].groups[1];
     assert_eq!(group.with(cells::Outcome::Withheld).count(), 3);
-}
-
-#[test]
-fn a_condition_that_was_asked_for_is_stated_once_and_hides_nothing() {
-    let mut journal = two_rates();
-    for row in ["c/epoll", "go/net", "own/server"] {
-        change(&mut journal, (row, "hello-20000"), |it| {
-            it.reasons.push(ReasonKind::NotPinned.reason(Weight::Invalid, None, ""));
-        });
-    }
-    let text = shown(&journal);
-    assert_eq!(text.matches("not pinned").count(), 1, "{text}");
-    assert_golden("page/a-condition-that-was-asked-for-is-stated-once.txt", &text);
-}
-
-#[test]
-fn what_was_not_measured_is_listed_with_its_reason() {
-    let mut journal = two_rates();
-    journal.start.workloads.truncate(2);
-    for run in journal.runs.iter_mut().filter(|run| run.variant.to_string() == "own/server") {
-        run.outcome = failed("the server ended");
-    }
-    journal.runs.retain(|run| run.variant.to_string() != "go/net");
-    journal.verified.push(verified("go/net", &[("reply-once", "it sent more")], &[]));
-    let (variant, reason) = ("d/vibe".parse().unwrap(), "no compiler".into());
-    journal.unavailable.push(Unavailable { variant, reason, cause: Cause::Missing });
-    let text = shown(&journal);
-    assert_golden("page/what-was-not-measured-is-listed-with-its-reason.txt", &text);
-}
-
-#[test]
-fn idle_connections_have_columns_of_memory() {
-    let (mut journal, name) = silent();
-    trio(&mut journal, &name, (100.0, 4096.0), silence);
-    let text = shown(&journal);
-    assert_golden("page/idle-connections-have-columns-of-memory.txt", &text);
 }
 
 #[test]

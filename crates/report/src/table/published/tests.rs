@@ -6,7 +6,7 @@ mod documents;
 mod states;
 
 use crate::{
-    fixtures::{assert_golden, assert_golden_cases, journal, measured, run},
+    fixtures::{assert_golden, assert_golden_differences, journal, measured, run},
     table::{Style, tests::report},
 };
 use std::time::Duration;
@@ -83,12 +83,23 @@ fn table(keys: &str, rows: &str) -> String {
     format!("[[table]]\nsection = \"A\"\n{keys}\n[table.rows]\n{rows}\n")
 }
 
-/// Compares the report of each journal with its golden file.
+/// Compares the reports of journals with a golden file: the first one whole, and how the others differ from it.
 #[track_caller]
-fn check<const N: usize>(cases: [(&str, Journal); N]) {
-    for (name, journal) in cases {
-        assert_golden(&format!("published/{name}.txt"), &report(&journal, Style::Text));
-    }
+fn check<const N: usize>(file: &str, cases: [(&str, Journal); N]) {
+    let shown = cases.map(|(name, journal)| (name, report(&journal, Style::Text)));
+    assert_golden_differences(&format!("published/{file}.txt"), shown);
+}
+
+/// Of whose workload the document has other requests, with these headers here.
+fn with_requests(headers: &[(&str, &str)]) -> Journal {
+    let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
+    let published = &mut journal.start.published.as_mut().unwrap().workloads[0];
+    published.headers = vec![("User-Agent".into(), "x".into()), ("Accept".into(), "y".into())];
+    published.on_closed = ClosedPolicy::Retry;
+    published.timeout = Duration::from_secs(10);
+    let own = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    journal.start.workloads[0].headers = own.collect();
+    journal
 }
 
 #[test]
@@ -111,35 +122,20 @@ fn the_header_says_all_that_is_not_as_published() {
     published.workloads.push(other);
     let mut versions = of_one();
     versions.start.variants[1].versions.insert("go".into(), "1.25".into());
-    check([
-        ("differences", of_one()),
-        ("as-published", as_published),
-        ("changed-by-options", changed),
+    let cases = [
+        ("another scale", of_one()),
+        ("as published", as_published),
+        ("changed by options", changed),
         ("versions", versions),
-    ]);
-}
-
-#[test]
-fn requests_that_differ_are_a_difference() {
-    let text = |headers: &[(&str, &str)]| {
-        let mut journal = repeated(&rates("\"c/epoll\" = [1]"));
-        let published = &mut journal.start.published.as_mut().unwrap().workloads[0];
-        published.headers = vec![("User-Agent".into(), "x".into()), ("Accept".into(), "y".into())];
-        published.on_closed = ClosedPolicy::Retry;
-        published.timeout = Duration::from_secs(10);
-        let own = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        journal.start.workloads[0].headers = own.collect();
-        report(&journal, Style::Text)
-    };
-    let cases = [&[][..], &[("User-Agent", "x"), ("Accept", "z")]];
-    let cases = cases.map(|headers| (format!("{headers:?}"), text(headers)));
-    assert_golden_cases("published/requests.txt", cases);
+        ("requests without the headers", with_requests(&[])),
+        ("requests with another value", with_requests(&[("User-Agent", "x"), ("Accept", "z")])),
+    ];
+    check("header", cases);
 }
 
 #[test]
 fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
     let both = repeated(&rates("\"c/epoll\" = [2000]\n\"go/net\" = [1000]"));
-    assert_golden("published/both-ratios.md", &report(&both, Style::Markdown));
     let latencies = table(
         "workloads = [\"hello\"]\n\
          columns = [\"latency_ns_mean\", \"latency_ns_p50\", \"latency_ns_p9999\"]",
@@ -162,15 +158,16 @@ fn tables_have_the_columns_of_the_document_with_both_figures_and_ratios() {
     several.start.published.as_mut().unwrap().figures = figures.unwrap();
     let mut smoke = both.clone();
     smoke.start.scale = Scale::Smoke;
-    check([
-        ("both-ratios", both),
-        ("without-pair", repeated(&rates("\"go/net\" = [2000]"))),
+    let cases = [
+        ("both ratios", both),
+        ("without a pair", repeated(&rates("\"go/net\" = [2000]"))),
         ("latencies", repeated(&latencies)),
         ("percentages", repeated(&percentages)),
         ("workloads", several),
         // The smallest scale shows no published figures and says that figures mean nothing.
         ("smoke", smoke),
-    ]);
+    ];
+    check("columns", cases);
 }
 
 const OTHER: &str = "[[workload]]\nname = \"other\"\nscenario = \"hello\"\nconnections = 1\n\

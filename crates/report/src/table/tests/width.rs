@@ -69,17 +69,6 @@ fn table_of(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_table_that_has_room_is_not_squeezed() {
-    let mut journal = quick(5.0);
-    journal.runs.retain(|run| ["c/epoll", "go/net"].contains(&run.variant.to_string().as_str()));
-    let text = report(&journal, Style::Text);
-    let [upper, head, baseline, ..] = table_of(&text)[..] else { panic!("{text}") };
-    assert!(upper.trim_start().starts_with("CPU us/  "), "{text}");
-    assert!(head.starts_with("rank  entry  "), "{text}");
-    assert!(baseline.starts_with("   1  c/epoll (baseline) [1-3]  raw  "), "{text}");
-}
-
-#[test]
 fn a_table_of_the_cost_with_long_names_marks_and_references_fits_a_terminal() {
     for (loudness, verdict) in [(1.0, " more CPU "), (40.0, " inconclusive ")] {
         let text = report(&quick(loudness), Style::Text);

@@ -10,38 +10,35 @@ fn the_cause_is_the_deepest_function_that_explains_nearly_all() {
         ("t;main;handle;helper;burn;add", SECOND),
         ("t;main;handle;helper", SECOND / 10),
     ];
-    let own = [&shared[..], &burns].concat();
+    let with = |more: &[(&'static str, u64)]| [&shared[..], more].concat();
+    let own = with(&burns);
     let expected = "burn explains 95 % of +21 % CPU time per request: B spends 2.00 us per request in it, A 0.00 ns";
     assert_eq!(by_functions(&own, &shared), expected);
     let faster = by_functions(&shared, &own);
-    assert!(
-        faster.starts_with("burn explains 95 % of -17 % CPU time per request: B spends 0"),
-        "{faster}"
-    );
-    // Two functions with a half each: the function that calls both.
-    let halves = [("t;main;handle;parse", SECOND), ("t;main;handle;log", SECOND)];
-    let halves = by_functions(&[&shared[..], &halves].concat(), &shared);
-    assert!(halves.starts_with("handle explains all of +20 %"), "{halves}");
-    // One function that two others call.
-    let callers = [("t;main;get;burn", SECOND), ("t;main;put;burn", SECOND)];
-    let callers = by_functions(&[&shared[..], &callers].concat(), &shared);
-    assert!(callers.starts_with("burn explains all of +20 %"), "{callers}");
-    // The rest of the program is faster by chance.
+    let expected = "burn explains 95 % of -17 % CPU time per request: B spends 0";
+    assert!(faster.starts_with(expected), "{faster}");
     let noisy = [
         ("t;main;wait", 45 * SECOND / 10),
         ("t;main;handle;format", 5 * SECOND),
         ("t;main;handle;burn", 2 * SECOND),
     ];
-    let noisy = by_functions(&noisy, &shared);
-    assert!(noisy.starts_with("burn explains all of +15 %"), "{noisy}");
-    // What is balanced by another function is not the cause.
     let balanced = [
         ("t;main;wait", 5 * SECOND),
         ("t;main;handle;format", 3 * SECOND),
         ("t;main;handle;burn", 3 * SECOND),
     ];
-    let balanced = by_functions(&balanced, &shared);
-    assert!(balanced.starts_with("handle explains all of +10 %"), "{balanced}");
+    let halves = with(&[("t;main;handle;parse", SECOND), ("t;main;handle;log", SECOND)]);
+    let callers = with(&[("t;main;get;burn", SECOND), ("t;main;put;burn", SECOND)]);
+    let rows = [
+        ("two functions with a half each", &halves[..], "handle explains all of +20 %"),
+        ("one function that two others call", &callers, "burn explains all of +20 %"),
+        ("the rest is faster by chance", &noisy, "burn explains all of +15 %"),
+        ("balanced by another function", &balanced, "handle explains all of +10 %"),
+    ];
+    for (name, own, expected) in rows {
+        let found = by_functions(own, &shared);
+        assert!(found.starts_with(expected), "{name}: {found}");
+    }
 }
 
 #[test]
