@@ -59,7 +59,7 @@ mod tests {
         let mean = crate::geometric_mean_interval(&ratios).unwrap();
         let found = judged.interval.unwrap();
         // Critical values have degrees of freedom in steps of 2 %.
-        assert!((found.width() / mean.width() - 1.0).abs() < 0.01, "{found:?} {mean:?}");
+        assert!((found.width() / mean.width() - 1.0).abs() < 0.02, "{found:?} {mean:?}");
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn a_server_that_was_not_saturated_is_named() {
     alter(&mut journal, "ab/B", |it| it.cost.cpu_share = 0.71);
     let ab = of(&journal, &[]);
     expect![[r#"
-        not saturated: B (busy 71 %); CPU per request includes wake-ups; consider --rate
+        + not saturated: B (busy 71 %); CPU per request includes wake-ups; consider --rate
     "#]]
     .assert_eq(&difference_in_words(&usual, &ab.page(None)));
     // At a rate no server is saturated.
