@@ -68,8 +68,8 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> String {
     let (model, width) = (Model::of(analysis), facts.width());
     let (causes, disturbed) = causes(analysis);
     let mut lines = wrap(&headline::setting(&model, facts), width, "");
-    if let Some((introduction, blocks)) = of_document(analysis) {
-        lines.extend(wrap(&introduction, width, ""));
+    if let Some((introduction, blocks)) = of_document(analysis, facts.machine) {
+        lines.extend(introduction.iter().flat_map(|line| wrap(line, width, "")));
         let document = Document { blocks, ..Document::default() };
         lines.extend([String::new(), document.text(Paint(facts.look, width))]);
         let published = published_rows::summary(analysis.journal);

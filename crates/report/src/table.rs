@@ -39,9 +39,8 @@ pub fn document(
     let mut blocks = vec![Block::line(headline::headline(journal, workloads))];
     let mut lines = sentences(workloads);
     lines.extend(headline::cautions(journal, workloads));
-    lines.extend(published::paragraph(journal, machine));
-    if let Some((introduction, tables)) = of_document(analysis) {
-        blocks.push(Block::line(introduction));
+    if let Some((introduction, tables)) = of_document(analysis, machine) {
+        blocks.extend(introduction.map(Block::line));
         blocks.extend(tables);
         blocks.push(Block::section("how it was measured", lines));
         blocks.push(published::rows(analysis));
@@ -68,10 +67,13 @@ pub fn document(
     Document { title: journal.start.suite.clone(), blocks }
 }
 
-/// The tables of the suite's document, in its order and with both figures, and its conclusions, after a sentence
-/// on them; nothing without a document.
-pub(crate) fn of_document(analysis: &Analysis<'_>) -> Option<(String, Vec<Block>)> {
-    let introduction = published::introduction(analysis)?;
+/// The tables of the suite's document, in its order and with both figures, and its conclusions, after what is to be
+/// known of them; nothing without a document.
+pub(crate) fn of_document(
+    analysis: &Analysis<'_>,
+    machine: Option<&str>,
+) -> Option<([String; 2], Vec<Block>)> {
+    let introduction = published::introduction(analysis.journal, machine)?;
     let conclusions = conclusions::judge(analysis);
     let mut blocks = published::sections(analysis);
     blocks.extend(conclusions::table(&conclusions));

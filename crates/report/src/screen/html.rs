@@ -55,10 +55,10 @@ pub fn page(analysis: &Analysis<'_>, facts: &Facts<'_>) -> Document {
         Block::Html(html! { p.setting { (setting) } }.into_string()),
     ];
     let mut more = Vec::new();
-    match of_document(analysis) {
+    match of_document(analysis, facts.machine) {
         None => blocks.push(Block::Headline(result, None)),
         Some((introduction, tables)) => {
-            blocks.push(Block::line(introduction));
+            blocks.extend(introduction.map(Block::line));
             blocks.extend(tables);
             blocks.push(Block::List(None, published_rows::summary(journal)));
             blocks.push(Block::Html(html! { p.result { (result) } }.into_string()));

@@ -3,7 +3,7 @@
 
 mod document;
 
-pub(super) use self::document::{introduction, rows, sections};
+pub(super) use self::document::{rows, sections};
 
 use wirebench_schema::{
     journal::{Journal, Published},
@@ -15,27 +15,29 @@ use wirebench_schema::{
 use crate::{
     load_words::describe_stop,
     order::grouped,
-    published_rows::few,
+    published_rows::{self, few},
     table_units::{bytes, count},
 };
 
 /// Workloads that a difference names; more are counted.
 const NAMED: usize = 3;
+/// Bytes of a date in a time.
+const DATE: usize = 10;
 
-/// The document, its machine, and all that is not as there; none for a suite without a document.
-pub(super) fn paragraph(journal: &Journal, machine: Option<&str>) -> Option<String> {
-    let published = journal.start.published.as_ref()?;
+/// What the tables of a document are, and all that is not as there; none for a suite without a document.
+pub(super) fn introduction(journal: &Journal, machine: Option<&str>) -> Option<[String; 2]> {
+    let published = published_rows::document(journal)?;
     let document = &published.document;
-    let differences = differences(journal, published);
-    let rest = match differences.as_slice() {
-        [] => "otherwise identical".to_owned(),
-        some => some.join("; "),
-    };
-    let machine = machine.map_or_else(String::new, |machine| format!("{machine}, "));
-    Some(format!(
-        "repeats `{}`; published machine: {}; published load generator: {}; this run: {machine}load by {}; {rest}",
-        document.title, document.machine, document.generator, journal.start.generator
-    ))
+    let title = &document.title;
+    let mut list = differences(journal, published);
+    let here = machine.into_iter().chain(journal.start.started.get(..DATE));
+    let here = here.collect::<Vec<_>>().join(", ");
+    list.push(format!("this machine ({here}) instead of {}", document.machine));
+    list.push(format!("load by {} instead of {}", journal.start.generator, document.generator));
+    Some([
+        format!("Document: {title}. Each row is as published, and below it as measured here."),
+        format!("Not as there: {}.", list.join("; ")),
+    ])
 }
 
 /// Everything that is not as published, each as `this instead of that`.

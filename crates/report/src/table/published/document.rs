@@ -18,13 +18,6 @@ const RATIO: &str = "ratio";
 /// Longer heads have two lines.
 const LONG_HEAD: usize = 10;
 
-/// What the tables of a document are.
-pub(crate) fn introduction(analysis: &Analysis<'_>) -> Option<String> {
-    let published = published_rows::document(analysis.journal)?;
-    let title = &published.document.title;
-    Some(format!("Document: {title}. Each row is as published, and below it as measured here."))
-}
-
 /// A section for each table; nothing without a document.
 pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Block> {
     tables(analysis).iter().map(section).collect()
