@@ -28,8 +28,7 @@ const LONGEST_NAME: usize = 22;
 const LONGEST_TITLE: usize = 60;
 /// A name in front of a ratio.
 const LONGEST_RATIO: usize = 40;
-/// A name in front of two ratios, and the space for a pair.
-const LONGEST_NAME_OF_TWO: usize = 60;
+/// The space for a pair.
 const PAIR: f64 = 12.0;
 /// The least space between two labels of the axis of ratios.
 const LABEL_WIDTH: f64 = 60.0;
@@ -75,7 +74,7 @@ fn grid(title: &str, axis: &Axis, bottom: f64) -> Markup {
     }
 }
 
-/// A line with the name and the ratios above a line for each pair, from a ring to a dot; none without pairs.
+/// The name and the ratios above a line for each pair, from a ring to a dot; none without pairs.
 pub(super) fn of_dumbbells(title: &str, rows: &[Dumbbell]) -> Option<Drawn> {
     let pairs = || rows.iter().flat_map(|row| &row.pairs);
     let ends = |it: &Estimate| it.interval.into_iter().flat_map(|it| [it.low, it.high]);
@@ -83,17 +82,17 @@ pub(super) fn of_dumbbells(title: &str, rows: &[Dumbbell]) -> Option<Drawn> {
         pairs().flat_map(|(there, here)| [*there, here.value].into_iter().chain(ends(here)));
     let axis = ratio::axis_of(values)?;
     let x = |ratio: f64| number(axis.share(ratio) * WIDTH);
-    let height = |row: &Dumbbell| PAIR.mul_add(row.pairs.len() as f64, NAME);
+    let height = |row: &Dumbbell| PAIR.mul_add(row.pairs.len() as f64, 2.0 * NAME);
     let next = |top: &mut f64, row: &Dumbbell| Some(std::mem::replace(top, *top + height(row)));
     let tops = rows.iter().scan(TITLE, next);
     let bottom = rows.iter().map(height).sum::<f64>() + TITLE;
     let content = html! {
         (grid(title, &axis, bottom))
         @for (row, top) in rows.iter().zip(tops) {
-            text.name x="2" y=(top + 18.0) { (cut(&row.name, LONGEST_NAME_OF_TWO)) }
-            text.name x=(WIDTH - 2.0) y=(top + 18.0) text-anchor="end" { (row.text) }
+            text.name x="2" y=(top + 18.0) { (cut(&row.name, LONGEST_TITLE)) }
+            text.name x=(WIDTH - 2.0) y=(top + NAME + 18.0) text-anchor="end" { (row.text) }
             @for (place, (there, here)) in row.pairs.iter().enumerate() {
-                @let middle = number(top + NAME + PAIR * (place as f64 + 0.5));
+                @let middle = number(top + 2.0 * NAME + PAIR * (place as f64 + 0.5));
                 @if let Some(Interval { low, high }) = here.interval {
                     line.interval x1=(x(low)) x2=(x(high)) y1=(middle) y2=(middle) {}
                 }

@@ -79,6 +79,8 @@ fn names(value: &Value, place: &str, found: &mut BTreeSet<String>) {
 fn names_of_values_do_not_change() {
     let mut found = BTreeSet::new();
     names(&parsed(&pair(0.9)), "", &mut found);
+    // The head of a journal has a schema of its own.
+    found.retain(|name| !name.starts_with(".results[].start."));
     assert_golden("run/names.txt", &found.into_iter().collect::<String>());
 }
 

@@ -28,5 +28,5 @@ fn ratios_are_those_within_blocks_and_three_have_an_interval() {
         [sample(pair, C::Wirebench, ours, 0), sample(pair, C::Against, rate, 1)]
     });
     let text = [samples, pairs.collect()].map(|it| table(SHAPES[1], &it)).join("\n\n");
-    expect_file!["golden/table.txt"].assert_eq(&format!("{text}\n"));
+    expect_file!["../golden/table.txt"].assert_eq(&format!("{text}\n"));
 }
