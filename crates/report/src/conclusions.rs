@@ -6,7 +6,7 @@ mod judge;
 mod words;
 
 pub(crate) use self::{
-    blocks::{pairs, picture, table},
+    blocks::{pairs, table},
     judge::judge,
 };
 

@@ -75,11 +75,8 @@ pub(crate) fn of_document(
     machine: Option<&str>,
 ) -> Option<([String; 2], Vec<Block>)> {
     let introduction = published::introduction(analysis.journal, machine)?;
-    let conclusions = conclusions::judge(analysis);
-    let mut blocks = published::sections(analysis);
-    blocks.extend(conclusions::table(&conclusions));
-    blocks.push(conclusions::picture(&conclusions));
-    Some((introduction, blocks))
+    let conclusions = conclusions::table(&conclusions::judge(analysis));
+    Some((introduction, published::sections(analysis).into_iter().chain(conclusions).collect()))
 }
 
 /// Each pair of rows of the conclusions of the suite's document.

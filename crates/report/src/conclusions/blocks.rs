@@ -41,11 +41,11 @@ pub(crate) fn table(conclusions: &[ConclusionReport]) -> Option<Block> {
     };
     let rows = conclusions.iter().map(row);
     let table = Table { keys: 1, ..Table::new(columns, rows) };
-    Some(Block::Section(title, vec![Block::Table(table)]))
+    Some(Block::Section(title, vec![Block::Table(table), picture(conclusions)]))
 }
 
 /// Both ratios of each pair that was measured; empty without one.
-pub(crate) fn picture(conclusions: &[ConclusionReport]) -> Block {
+fn picture(conclusions: &[ConclusionReport]) -> Block {
     let row = |it: &ConclusionReport| {
         let pairs = it.pairs.iter().map(|pair| &pair.mean);
         let pairs = pairs.filter(|mean| mean.answer != Answer::NotMeasured);

@@ -278,10 +278,7 @@ fn every_form_has_the_conclusions_their_sizes_and_their_reasons() {
     let analysis = Analysis::of(&journal);
     let conclusions = judge(&analysis);
     let published = journal.start.published.as_ref().unwrap();
-    let picture = [picture(&conclusions)];
-    let blocks =
-        table(&conclusions).into_iter().chain(picture).chain(pairs(published, &conclusions));
-    let blocks = blocks.collect();
+    let blocks = table(&conclusions).into_iter().chain(pairs(published, &conclusions)).collect();
     let document = Document { blocks, ..Document::default() };
     assert_golden(
         "conclusions/tables.txt",

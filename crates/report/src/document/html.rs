@@ -129,10 +129,10 @@ impl Regions {
     }
 }
 
-/// The class of a column; the first one has the names of the rows.
+/// The class of a column; the first one has the names of the rows, which may be sentences.
 fn class(table: &Table, column: usize) -> Option<&'static str> {
     match table.columns[column].align {
-        _ if column == 0 => None,
+        _ if column == 0 => table.columns[0].wrap.map(|_| "words"),
         Align::Left => Some("words"),
         Align::Right => None,
         Align::Interval => Some("interval"),
@@ -167,7 +167,9 @@ fn cell(table: &Table, column: usize, row: &Row, text: &str) -> Markup {
     };
     html! {
         @if column == 0 {
-            th scope="row" data-label=[is_number(text).then_some(label)] { bdi { (content) } }
+            th class=[class(table, column)] scope="row" data-label=[is_number(text).then_some(label)] {
+                bdi { (content) }
+            }
         } @else {
             td class=[class(table, column)] data-label=(label) { (content) }
         }

@@ -49,8 +49,8 @@ impl Block {
             Self::Section(title, blocks) => {
                 let blocks = blocks.iter().filter(|block| !block.is_empty());
                 let title = wrap(title, paint.1, NOTE_INDENT);
-                let parts = title.into_iter().chain(blocks.map(|it| it.text(paint)));
-                parts.collect::<Vec<_>>().join("\n")
+                let parts = blocks.map(|it| it.text(paint)).filter(|it| !it.is_empty());
+                title.into_iter().chain(parts).collect::<Vec<_>>().join("\n")
             }
             Self::Preformatted(text) => text.trim_end().to_owned(),
             Self::Details(blocks) | Self::Charted(blocks) => {
