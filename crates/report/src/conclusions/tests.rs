@@ -175,6 +175,11 @@ fn a_series_is_answered_by_its_mean_and_one_workload_reverses_nothing() {
         (there - expected[0]).abs() < 1e-9 && (here - expected[1]).abs() < 0.01,
         "{there} {here}"
     );
+    assert!(words::answers(&found).ends_with(" on average over 2 loads"));
+    // A single block says nothing of its noise.
+    let first = journal.runs[0].block;
+    journal.runs.retain(|run| run.workload != "128" || run.block == first);
+    assert_eq!(words::answers(&of(&journal)[0]), "holds");
 }
 
 #[test]

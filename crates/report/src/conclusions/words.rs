@@ -3,7 +3,11 @@
 use wirebench_stats::range;
 
 use super::{Answer, ConclusionReport, PairReport};
-use crate::{interval::factor, table_units::count, view::ComparedRatio};
+use crate::{
+    interval::factor,
+    table_units::count,
+    view::{ClaimedWorkload, ComparedRatio},
+};
 
 /// How many conclusions have which answer; none without conclusions.
 pub(crate) fn summary(conclusions: &[ConclusionReport]) -> Option<String> {
@@ -65,9 +69,10 @@ pub(super) fn answers(conclusion: &ConclusionReport) -> String {
     std::iter::once(main).chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// The number of workloads whose mean decides.
+/// The number of workloads whose mean decides: a single block says nothing of its noise.
 fn over(pair: &PairReport) -> String {
-    let measured = pair.workloads.iter().filter(|it| it.ratio.measured.is_some()).count();
+    let is_part = |it: &&ClaimedWorkload| it.ratio.measured.is_some_and(|it| it.samples > 1);
+    let measured = pair.workloads.iter().filter(is_part).count();
     if measured > 1 { format!(" on average over {measured} loads") } else { String::new() }
 }
 
