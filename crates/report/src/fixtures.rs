@@ -15,7 +15,9 @@ use wirebench_schema::{
         Bound, Cost, Counts, Described, FixedRate, IdleMeasurement, JOURNAL_FORMAT, Journal,
         Measurement, Outcome, Placement, Reason, ReasonKind, Run, Start, Verified, Weight,
     },
-    load::{EngineChoice, ErrorCounts, LatencySummary, LoadConfig, LoadReport, Rate},
+    load::{
+        EngineChoice, ErrorCounts, GeneratorPart, LatencySummary, LoadConfig, LoadReport, Rate,
+    },
     scenario::Scenario,
     suite::Suite,
 };
@@ -343,4 +345,16 @@ pub(crate) fn trio(
 /// `middle` with the noise of six blocks, which differs between turns.
 pub(crate) fn noisy(middle: f64, turn: usize) -> [f64; 6] {
     std::array::from_fn(|block| middle * NOISE[(block * turn + turn) % 6])
+}
+
+/// The parts of a load of two hosts, of which the second one began late.
+pub(crate) fn two_hosts() -> [GeneratorPart; 2] {
+    [("lab2", 0), ("lab3", 900_000_000)].map(|(host, start_delay_ns)| GeneratorPart {
+        host: host.to_owned(),
+        threads: 2,
+        cpus_used: 1.99,
+        start_delay_ns,
+        latency_ns_p99: Some(1_000_000),
+        ..GeneratorPart::default()
+    })
 }

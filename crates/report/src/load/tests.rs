@@ -5,15 +5,15 @@ use crate::{
     analysis::MetricFacts,
     distribution::tests::summary_of,
     exposition::tests::families,
-    fixtures::{assert_golden, assert_golden_page, difference},
+    fixtures::{assert_golden, assert_golden_page, difference, two_hosts},
     format::Format,
     load_text::{Detail, Wanted, load_text},
 };
 use wirebench_schema::labels::Labels;
 use wirebench_schema::load::{
-    EngineChoice, ErrorCounts, Fairness, GeneratorPart, Interval, LatencyFigure, LatencySummary,
-    LoadConfig, LoadModel, LoadReport, NamedRequests, Offered, Phase, RateCurve, RateStep,
-    RequestFile, RequestOrder, ThreadRate,
+    EngineChoice, ErrorCounts, Fairness, Interval, LatencyFigure, LatencySummary, LoadConfig,
+    LoadModel, LoadReport, NamedRequests, Offered, Phase, RateCurve, RateStep, RequestFile,
+    RequestOrder, ThreadRate,
 };
 
 fn latency(scale_ns: u64) -> LatencySummary {
@@ -172,15 +172,7 @@ fn a_load_of_several_hosts_has_a_row_for_each_and_a_failed_one_is_not_valid() {
     let mut result = result();
     result.intervals.truncate(2);
     result.report.by_name.clear();
-    let part = |host: &str, start_delay_ns| GeneratorPart {
-        host: host.to_owned(),
-        threads: 2,
-        cpus_used: 1.99,
-        start_delay_ns,
-        latency_ns_p99: Some(1_000_000),
-        ..GeneratorPart::default()
-    };
-    result.report.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
+    result.report.generators = two_hosts().to_vec();
     result.report.errors.timeout = 500_000;
     let whole = markdown(&self::result());
     assert_golden("load/hosts.md", &difference(&whole, &markdown(&result)));

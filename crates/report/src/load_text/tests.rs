@@ -3,13 +3,13 @@
 use super::*;
 use crate::{
     distribution::tests::summary_of,
-    fixtures::{assert_golden_cases, assert_golden_differences, difference},
+    fixtures::{assert_golden_cases, assert_golden_differences, difference, two_hosts},
 };
 use std::time::Duration;
 use wirebench_schema::load::{
-    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, GeneratorPart, IdleCounts,
-    LatencyOrigin, LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep,
-    ReplyChecks, RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
+    Arrivals, ClosedPolicy, EngineChoice, ErrorCounts, Fairness, IdleCounts, LatencyOrigin,
+    LatencySummary, LoadModel, NamedRequests, Offered, RateCurve, RateStep, ReplyChecks,
+    RequestFile, RequestOrder, RequestSet, Stalls, Stop, ThreadRate, TlsSummary,
 };
 
 fn latency() -> LatencySummary {
@@ -170,17 +170,7 @@ const CLOSED: [Case; 12] = [
         };
         it.by_name = vec![named("GET /", Some(latency())), named("GET /users/{seq}", None)];
     }),
-    ("the load of two hosts", |it| {
-        let part = |host: &str, start_delay_ns| GeneratorPart {
-            host: host.to_owned(),
-            threads: 2,
-            cpus_used: 1.99,
-            start_delay_ns,
-            latency_ns_p99: Some(1_000_000),
-            ..GeneratorPart::default()
-        };
-        it.generators = vec![part("lab2", 0), part("lab3", 900_000_000)];
-    }),
+    ("the load of two hosts", |it| it.generators = two_hosts().to_vec()),
     ("interrupted", |it| (it.interrupted, it.window_ns) = (true, 3_200_000_000)),
     ("no correct reply", |it| {
         it.latency = Some(LatencySummary { count: 4, censored: 4, ..latency() });
