@@ -45,7 +45,7 @@ pub fn document(
         blocks.push(Block::section("how it was measured", lines));
         blocks.push(published::rows(analysis));
     } else {
-        lines.extend(published::not_as_there(journal, machine));
+        lines.extend(published::differences_line(journal, machine));
         blocks.extend(lines.into_iter().map(Block::line));
     }
     blocks.extend(workloads.iter().map(|rows| workload::section(journal, rows, metric)));

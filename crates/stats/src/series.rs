@@ -3,6 +3,8 @@
 //! An instance that serves several loads of a cohort moves all of them together. So the deviations of a cohort are
 //! added up over the loads before they are squared (Liang & Zeger 1986), each enlarged for the mean that its load took
 //! away. The degrees of freedom are those of the cohorts by the part that each has in the error.
+//!
+//! Not in this file: which loads belong together.
 
 use crate::estimate::CONFIDENCE;
 use crate::judgement::{Judged, Rule};

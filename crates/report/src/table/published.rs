@@ -24,16 +24,16 @@ const NAMED: usize = 3;
 /// Bytes of a date in a time.
 const DATE: usize = 10;
 
-/// The meaning of the tables of a document, and all that is not as there; none for a suite without them.
+/// The meaning of the tables of a document, and how this run differs from it; none for a suite without them.
 pub(super) fn introduction(journal: &Journal, machine: Option<&str>) -> Option<[String; 2]> {
     let title = &published_rows::document(journal)?.document.title;
     let tables =
         format!("Document: {title}. Each row is as published, and below it as measured here.");
-    Some([tables, not_as_there(journal, machine)?])
+    Some([tables, differences_line(journal, machine)?])
 }
 
-/// All that is not as in the document; none for a suite without one.
-pub(super) fn not_as_there(journal: &Journal, machine: Option<&str>) -> Option<String> {
+/// How this run differs from the document; none for a suite without one.
+pub(super) fn differences_line(journal: &Journal, machine: Option<&str>) -> Option<String> {
     let published = journal.start.published.as_ref()?;
     let document = &published.document;
     let mut list = differences(journal, published);
@@ -41,7 +41,7 @@ pub(super) fn not_as_there(journal: &Journal, machine: Option<&str>) -> Option<S
     let here = here.collect::<Vec<_>>().join(", ");
     list.push(format!("this machine ({here}) instead of {}", document.machine));
     list.push(format!("load by {} instead of {}", journal.start.generator, document.generator));
-    Some(format!("Not as in {}: {}.", document.title, list.join("; ")))
+    Some(format!("Differences from {}: {}.", document.title, list.join("; ")))
 }
 
 /// Everything that is not as published, each as `this instead of that`.
